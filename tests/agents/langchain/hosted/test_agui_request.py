@@ -115,7 +115,7 @@ async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(restart:
     assert page.outcome == "interrupt"
     if restart:
         agent = agui_agent(graph.compile(checkpointer=saver))
-    await ainvoke(agent, page.request(resume=page.resume(every={"answer": "red"})), transport=page)
+    await ainvoke(agent, page.request(resume=page.resume(every="red")), transport=page)
 
     assert (page.text, page.outcome, page.breaches) == ("It is red.", "success", [])
 
@@ -152,7 +152,7 @@ async def test_arguments_that_were_edited_are_what_the_client_holds(restart: boo
     assert [message["role"] for message in page.messages[len(before) :]] == ["tool", "tool", "assistant"]
 
 
-async def test_an_interrupt_of_the_users_own_is_a_form(page: Page) -> None:
+async def test_an_interrupt_of_the_users_own_takes_any_json(page: Page) -> None:
     @tool
     def choose() -> str:
         """Let the user choose."""
@@ -163,9 +163,9 @@ async def test_an_interrupt_of_the_users_own_is_a_form(page: Page) -> None:
     await ainvoke(agent, page.request("go"))
     (asked,) = page.interrupts
     assert (asked["reason"], asked["message"]) == ("input_required", "Which colour?")
-    field = next(iter(asked["responseSchema"]["properties"]))
-    await ainvoke(agent, page.request(resume=page.resume(every={field: "blue"})))
-    assert page.call("call_1")["result"] == "chose blue"
+    assert asked["metadata"]["langgraph"] == {"raw": "Which colour?"}
+    await ainvoke(agent, page.request(resume=page.resume(every=["blue"])))
+    assert page.call("call_1")["result"] == "chose ['blue']"
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
