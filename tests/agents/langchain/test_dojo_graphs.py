@@ -22,7 +22,7 @@ from tests.agents.langchain.dojo_graphs import (
     STEPS,
 )
 from tests.frontends.agui.client_runs import client_of, run
-from tests.frontends.agui.reference_client import Client, Told
+from tests.frontends.agui.reference_client import Client, JsonObject
 from trunkline import adapt
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -43,14 +43,14 @@ class Page:
         self.client = client
         self.model = model
 
-    async def run(self, **fields: Any) -> list[Told]:
+    async def run(self, **fields: Any) -> list[JsonObject]:
         return await run(self.endpoint, self.client, **fields)
 
-    async def say(self, words: str = "go", **fields: Any) -> list[Told]:
+    async def say(self, words: str = "go", **fields: Any) -> list[JsonObject]:
         self.client.say(words)
         return await self.run(**fields)
 
-    async def answer(self, payload: Any) -> list[Told]:
+    async def answer(self, payload: Any) -> list[JsonObject]:
         return await self.run(resume=self.client.resume(every=payload))
 
     @property
@@ -65,16 +65,15 @@ async def opened(
 ) -> AsyncGenerator[Page]:
     model = ScriptedChatModel(*(script or SCRIPTS[name]), chunk_size=12)
     graph = GRAPHS[name](model, InMemorySaver() if durable else None)
-    async with client_of(adapt(graph)) as (endpoint, client):
-        endpoint.options = options or endpoint.options
+    async with client_of(adapt(graph), options) as (endpoint, client):
         yield Page(endpoint, client, model)
 
 
-def of(events: list[Told], *kinds: str) -> list[Told]:
+def of(events: list[JsonObject], *kinds: str) -> list[JsonObject]:
     return [event for event in events if event["type"] in kinds]
 
 
-def customs(events: list[Told], name: str) -> list[Any]:
+def customs(events: list[JsonObject], name: str) -> list[Any]:
     return [event["value"] for event in of(events, "CUSTOM") if event["name"] == name]
 
 
@@ -195,7 +194,7 @@ async def test_the_option_that_was_chosen_in_a_subgraph_comes_back_whole(
 # -- interrupts as older pages know them ---------------------------------------------------------------
 
 
-def command(payload: Any, event: Any = None) -> Told:
+def command(payload: Any, event: Any = None) -> JsonObject:
     beside = {} if event is None else {"interruptEvent": event}
     return {"command": {"resume": payload, **beside}}
 
