@@ -9,7 +9,7 @@ from mcp.types import ErrorData
 from mcp import McpError
 from trunkline.mcp.client import explain_failure
 from trunkline.mcp.connections import Connection, Program, Site
-from trunkline.protocols.jsonrpc import Oversize
+from trunkline.protocols.jsonrpc.framing import Oversize
 from trunkline.transports.process.pipes import Pipes
 
 PROGRAM = Program(command="srv", args=("--token=s3cret",))

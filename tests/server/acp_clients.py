@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
 from trunkline.frontends.acp.http_streams import session_of
-from trunkline.protocols.jsonrpc import Malformed, parse
+from trunkline.protocols.jsonrpc.messages import Malformed, parse
 from trunkline.server.app import Server
 from trunkline.session.session import Session
 

@@ -18,7 +18,7 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.server.app import Server
 from trunkline.server.routes.agui_runs import redacted_options
 

@@ -30,7 +30,7 @@ import trunkline
 from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Prompt
 from trunkline.journal import SessionKey
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.server.app import Server
 from trunkline.server.security.tokens import Token
 from trunkline.session.context import TurnContext

@@ -26,7 +26,7 @@ import trunkline
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.acp.endpoint import AcpEndpoint
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.server.security.tokens import PermissionScope, Token
 
 SCOPES: tuple[str, ...] = get_args(PermissionScope)

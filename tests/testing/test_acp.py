@@ -10,7 +10,7 @@ import pytest
 
 from trunkline import Prompt, TurnContext, open_journal
 from trunkline.errors import WorkspaceError
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.testing import AcpClient, ScriptedAgent
 
 DONE = {"stopReason": "end_turn"}

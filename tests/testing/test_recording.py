@@ -6,7 +6,7 @@ import pytest
 
 from trunkline.frontends.acp import PromptResponse
 from trunkline.frontends.acp.manual import ManualConnection
-from trunkline.protocols.jsonrpc import Notification, Request, RpcError
+from trunkline.protocols.jsonrpc.messages import Notification, Request, RpcError
 from trunkline.testing import RecordingTransport
 
 OPTIONS = [

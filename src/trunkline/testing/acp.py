@@ -20,8 +20,8 @@ from trunkline.agents.adapt import adapt
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
-from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Params, RpcError
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.testing.recording import Sent, select_option

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from trunkline.frontends.acp.manual import Unhandled
-from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, Id, RpcError
+from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Id, RpcError
 from trunkline.testing.validation import validate_acp_update
 
 __all__ = ["RecordingTransport", "Sent", "select_option"]

@@ -26,7 +26,7 @@ from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import hub_for
 from tests.peers.client_plans import Stage
 from trunkline import adapt
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 
 Update = dict[str, Any]
 Pieces = list[tuple[str, str]]

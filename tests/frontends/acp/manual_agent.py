@@ -10,7 +10,7 @@ from typing import Any
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp import PromptRequest, PromptResponse, stdio_transport
 from trunkline.protocols.acp import wire
-from trunkline.protocols.jsonrpc import Request, RpcError
+from trunkline.protocols.jsonrpc.messages import Request, RpcError
 
 
 async def on_prompt(request: PromptRequest) -> PromptResponse:

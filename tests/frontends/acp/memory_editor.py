@@ -15,8 +15,8 @@ from tests.hubs import soon
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.protocols.acp import wire
-from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Handler
+from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.session.hub import Hub
 
 __all__ = ["ABLE", "Editor", "Wire", "editing", "join"]

@@ -16,7 +16,7 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.testing import ScriptedAgent
 

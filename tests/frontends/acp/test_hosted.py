@@ -15,7 +15,7 @@ from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, Question, default_options
 from trunkline.session.hosted import turn as module
 from trunkline.session.hosted.turn import HostedSession, HostedTurn

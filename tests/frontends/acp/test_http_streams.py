@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from trunkline.frontends.acp.http_streams import AcpStreams
-from trunkline.protocols.jsonrpc import Message, Notification, Request, Response, parse
+from trunkline.protocols.jsonrpc.messages import Message, Notification, Request, Response, parse
 
 
 def line(**message: Any) -> bytes:

@@ -15,7 +15,7 @@ from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
 from trunkline.journal import SessionKey
 from trunkline.journal.memory import MemoryJournal
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.session.context import TurnContext
 
 

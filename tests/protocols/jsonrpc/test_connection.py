@@ -15,8 +15,8 @@ from tests.frontends.acp.memory_editor import Wire, join
 from tests.hubs import forever, soon, until
 
 from trunkline.errors import AuthenticationRequired, SessionNotFound
-from trunkline.protocols.jsonrpc import Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
+from trunkline.protocols.jsonrpc.messages import Params, RpcError
 
 
 class OpenQuestions:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import translate
 
-from trunkline.protocols.jsonrpc import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
 from trunkline.translate import Translator
 
 

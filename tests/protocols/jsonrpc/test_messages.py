@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.errors import PeerError
-from trunkline.protocols.jsonrpc import (
+from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     MAX_DEPTH,

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from trunkline.protocols.jsonrpc import LineFramer, Malformed, Oversize, Peer, RpcError, refuse_oversize
+from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.messages import Malformed, RpcError
+from trunkline.protocols.jsonrpc.oversize import refuse_oversize
+from trunkline.protocols.jsonrpc.peer import Peer
 
 LONG = "x" * 5000
 

@@ -8,22 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.protocols.jsonrpc import (
+from trunkline.protocols.jsonrpc.messages import (
     AUTH_REQUIRED,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
-    Cancelled,
-    Incoming,
     Notification,
-    Peer,
     Request,
     RpcError,
-    Settled,
     parse,
 )
+from trunkline.protocols.jsonrpc.peer import Cancelled, Incoming, Peer, Settled
 
 
 def line(**fields: Any) -> bytes:

@@ -19,7 +19,7 @@ import msgspec
 from trunkline.errors import WorkspaceError
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.guard import AccessGuard

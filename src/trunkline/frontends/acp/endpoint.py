@@ -32,8 +32,8 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply, error_with_details
+from trunkline.protocols.jsonrpc.messages import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.questions import Permission
 from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader

@@ -18,7 +18,7 @@ from trunkline.frontends.acp.encoder import AcpEncoder, Ask
 from trunkline.frontends.acp.questions import Asker
 from trunkline.intents import Intent
 from trunkline.protocols.acp import wire
-from trunkline.protocols.jsonrpc import REQUEST_CANCELLED, RpcError
+from trunkline.protocols.jsonrpc.messages import REQUEST_CANCELLED, RpcError
 from trunkline.session.hosted.frontends import HostedOutput, RunInfo
 from trunkline.transports.sender import Sender
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from trunkline.protocols.jsonrpc import Id, Message, Params, Request, Response
+from trunkline.protocols.jsonrpc.messages import Id, Message, Params, Request, Response
 from trunkline.transports.outbox import OutboxTransport
 
 __all__ = ["AcpStreams", "session_of"]

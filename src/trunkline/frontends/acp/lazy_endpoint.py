@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.initialize import CardCache, initialize_result
-from trunkline.protocols.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
+from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
 
 if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint

@@ -31,8 +31,15 @@ from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.initialize import PROTOCOL_VERSION
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Id, Notification, Params, Request
 from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.protocols.jsonrpc.messages import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    Id,
+    Notification,
+    Params,
+    Request,
+)
 from trunkline.session.ids import new_id
 from trunkline.transports.stdio import StdioTransport
 

@@ -35,7 +35,7 @@ from trunkline.frontends.acp.known_words import option_kind
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.questions import Form, Link, Option, OptionKind, Permission
 
 __all__ = ["Asker"]

@@ -16,20 +16,18 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.errors import TrunklineError
-from trunkline.protocols.jsonrpc import (
+from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    Cancelled,
     Id,
     Malformed,
     Message,
     Notification,
     Params,
-    Peer,
     Request,
     RpcError,
-    Settled,
 )
+from trunkline.protocols.jsonrpc.peer import Cancelled, Peer, Settled
 
 __all__ = ["Connection", "Handler", "Reply", "Transport", "error_with_details"]
 

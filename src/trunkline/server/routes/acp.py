@@ -23,17 +23,17 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trunkline.cursor import Cursor
 from trunkline.frontends.acp.http_streams import session_of
-from trunkline.protocols.jsonrpc import (
+from trunkline.protocols.jsonrpc.framing import Oversize
+from trunkline.protocols.jsonrpc.messages import (
     INVALID_REQUEST,
     Malformed,
     Message,
     Notification,
-    Oversize,
     parse,
-    refuse_oversize,
     written,
 )
-from trunkline.protocols.jsonrpc import Request as Call
+from trunkline.protocols.jsonrpc.messages import Request as Call
+from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 from trunkline.protocols.sse import MEDIA_TYPE, write_comment, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError

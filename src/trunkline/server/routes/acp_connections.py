@@ -20,7 +20,8 @@ from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.http_streams import AcpStreams
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.mcp.allowed_hosts import Outbound
-from trunkline.protocols.jsonrpc import (
+from trunkline.protocols.jsonrpc.connection import Connection, Handler, error_with_details
+from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -29,7 +30,6 @@ from trunkline.protocols.jsonrpc import (
     Params,
     RpcError,
 )
-from trunkline.protocols.jsonrpc.connection import Connection, Handler, error_with_details
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.security.limits import Limits

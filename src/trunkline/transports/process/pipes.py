@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from trunkline.protocols.jsonrpc import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
 from trunkline.transports.process.child import ChildProcess, within
 from trunkline.transports.process.environment import scrub
 from trunkline.transports.process.tail import Tail
