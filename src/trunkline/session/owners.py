@@ -84,6 +84,7 @@ class OwnerProcess(Protocol):
     @property
     def owner(self) -> str:
         """Its name in a lease."""
+        ...
 
     def renew_soon(self) -> None:
         """Start to renew its leases."""
