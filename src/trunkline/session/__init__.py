@@ -23,6 +23,7 @@
 * ``stream``: the events of a session: legal, numbered, shown, written
 * ``tasks``: the tasks that run beside a turn
 * ``turn``: one prompt on its way through an agent
+* ``turn_base``: ``BaseTurn``: what every turn does, and how it ends
 * ``usage``: adds up the tokens of a turn
 * ``view``: ``SessionView``: the session as its agent sees it
 * ``window``: shows a turn through an encoder, from a cursor on

@@ -6,6 +6,7 @@ the context's behalf. A context is of no use after its turn: what it emits then 
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -108,7 +109,7 @@ class TurnContext:
         self.state = SharedState(self)
         self._messages = 1
         self._calls = 0
-        self._questions = 0
+        self._question_numbers = itertools.count(1)
         # A turn that goes on in another process must not use its ids again.
         self._prefix = turn.prefix
         self._names: dict[str, str] = {}
@@ -225,11 +226,10 @@ class TurnContext:
         Raises TurnCancelled when the turn is cancelled meanwhile, or over already.
         """
         self._check_live()
-        self._questions += 1
         asked = ev.Asked(
             turn_id=self.turn_id,
             lane=lane,
-            question_id=f"{self._prefix}.q{self._questions}",
+            question_id=f"{self._prefix}.q{next(self._question_numbers)}",
             question=question,
             durable_key=durable_key,
             group=group,

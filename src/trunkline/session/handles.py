@@ -13,11 +13,13 @@ from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
 from trunkline.json_patch import diff
 from trunkline.session.view import SessionView
+from trunkline.transports.event_loops import running_loop
 
 __all__ = [
     "HandleContext",
     "SharedState",
     "ToolHandle",
+    "check_plain",
     "discard",
     "in_loop",
     "must_be_awaited",
@@ -149,18 +151,19 @@ class SharedState:
 
 def in_loop() -> bool:
     """Whether this code runs in an event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    return running_loop() is not None
+
+
+def check_plain(awaitable: Awaitable[Any]) -> None:
+    """Refuse to wait for something from inside an event loop, which would stand still."""
+    if in_loop():
+        discard(awaitable)
+        raise RuntimeError("ctx.wait() is for plain functions: write await instead")
 
 
 def wait_in_loop(awaitable: Awaitable[T], loop: asyncio.AbstractEventLoop, settled: asyncio.Event) -> T:
     """Wait for something in ``loop``; raises TurnCancelled once ``settled`` is set."""
-    if in_loop():
-        discard(awaitable)
-        raise RuntimeError("ctx.wait() is for plain functions: write await instead")
+    check_plain(awaitable)
     if settled.is_set() or loop.is_closed():
         discard(awaitable)
         raise TurnCancelled("the turn is over")

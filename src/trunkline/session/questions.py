@@ -18,6 +18,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
 from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
+from trunkline.transports.event_loops import running_loop
 
 __all__ = ["OpenQuestions", "named", "seconds_left", "check_answer"]
 
@@ -74,6 +75,11 @@ class OpenQuestions:
         for asked in list(self._open.values()):
             self._close(_unanswered(asked, outcome, reason))
 
+    def withdraw_one(self, question_id: str, reason: str) -> None:
+        """Withdraw a question as cancelled, if it is open."""
+        if (asked := self._open.get(question_id)) is not None:
+            self._close(_unanswered(asked, "cancelled", reason))
+
     def withdraw(self, answered: ev.Answered) -> bool:
         """Withdraw a question, with the answer that its agent gives; False when it is not open."""
         if answered.question_id not in self._open:
@@ -106,13 +112,14 @@ class OpenQuestions:
 
     def _close(self, answered: ev.Answered) -> None:
         question_id = answered.question_id
-        del self._open[question_id]
+        if self._open.pop(question_id, None) is None:
+            return  # Another thread was first: hosted turns may end in any.
         self._timers.pop(question_id).cancel()
         self._remember(answered)
         self._emit(answered)
         future = self._waiting.pop(question_id, None)
-        if future is not None and not future.done():
-            future.set_result(answered)
+        if future is not None:
+            _resolve(future, answered)
 
     def _remember(self, answered: ev.Answered) -> None:
         self.answered[answered.question_id] = answered.by
@@ -126,6 +133,20 @@ class OpenQuestions:
             self._close(answered)
             if self.on_expired is not None:
                 self.on_expired(answered)
+
+
+def _resolve(future: asyncio.Future[ev.Answered], answered: ev.Answered) -> None:
+    """Give an answer to whoever waits for it, also in the event loop of another thread."""
+
+    def resolve() -> None:
+        if not future.done():
+            future.set_result(answered)
+
+    loop = future.get_loop()
+    if running_loop() is loop:
+        resolve()
+    elif not loop.is_closed():
+        loop.call_soon_threadsafe(resolve)
 
 
 def _unanswered(asked: ev.Asked, outcome: Any, reason: str) -> ev.Answered:

@@ -11,24 +11,24 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
-from trunkline.content import Block, Content, TextBlock
+from trunkline.content import Block
 from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
-from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
+from trunkline.errors import JournalError, TrunklineError, TurnCancelled
 from trunkline.folding import fold
 from trunkline.grammar.event_check import check_event, is_plain_text, well_formed
 from trunkline.session.agent_events import TurnSession, apply_to_session
 from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.handles import wait_in_loop
 from trunkline.session.permissions import Permissions
-from trunkline.session.usage import Account, add_usage
+from trunkline.session.turn_base import BaseTurn, with_well_formed_text
 from trunkline.session.view import Run
 
 __all__ = ["Turn"]
@@ -46,7 +46,7 @@ _EVENT_SIZE = 12  # As a power of two: this many bytes count as one event.
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
 
-class Turn:
+class Turn(BaseTurn):
     """Runs an agent for one prompt and emits its events."""
 
     def __init__(
@@ -61,13 +61,12 @@ class Turn:
 
         ``run`` is for a turn that the agent began without a prompt, in place of ``agent.run``.
         """
-        self.turn_id = turn_id
+        super().__init__(turn_id, session.agent_name, session.questions, session.event_stream.emit)
         self.prefix = prefix or turn_id
         self.prompt = prompt
         self.loop = asyncio.get_running_loop()
         self.finished = asyncio.Event()
         """Set once the terminal is stored."""
-        self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
         self._own_run = run
         self._session = session
@@ -75,23 +74,15 @@ class Turn:
         self._questions = session.questions.open
         self._thread = threading.get_ident()
         self._task: asyncio.Task[None] | None = None
-        self._live = True
         self._begun = False
         self._ending = False
         self._cancelled_by: str | None = None
         self._awaited: dict[str, str] | None = None
         self._answers: dict[str, ev.Answered] = {}
-        self._held: list[str] = []
         self._weight = 0
         """How many bytes the last event had."""
-        self._usage: Account = {}
         self._suspend_timer: asyncio.TimerHandle | None = None
         self._detach_timer: asyncio.TimerHandle | None = None
-
-    @property
-    def live(self) -> bool:
-        """Whether the turn can still emit events."""
-        return self._live
 
     @property
     def waits_for_answers(self) -> bool:
@@ -148,7 +139,7 @@ class Turn:
         elif isinstance(item, str | ev.Event | Block):
             self.loop.call_soon_threadsafe(self._emit_item, item)
         else:
-            raise self._illegal(item)
+            self._event_of(item)  # Raises, here and not in the loop.
 
     def emit_text(self, text: str, message_id: str) -> None:
         """Emit a piece of a message that the agent named, from any thread."""
@@ -169,23 +160,9 @@ class Turn:
             return
         if type(item) is str:
             self._emit_text(item)
-        elif isinstance(item, ev.Event):
-            self._emit_event(item if item.turn_id == self.turn_id else self._stamp(item))
-        elif isinstance(item, str):
-            self._emit_item(str.__str__(item))
-        elif isinstance(item, TextBlock):
-            self._emit_item(item.text)
-        elif isinstance(item, Block):
-            content = cast("Content", item)
-            self._emit_event(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
         else:
-            raise self._illegal(item)
-
-    def _illegal(self, item: object) -> AgentProtocolError:
-        return AgentProtocolError(
-            f"{self._session.agent_name} yielded a {type(item).__name__}; "
-            "yield text, an event (trunkline.events) or a content block (trunkline.content)"
-        )
+            event = self._event_of(item)
+            self._emit_event(event if event.turn_id == self.turn_id else self._stamp(event))
 
     def _checked(self, event: ev.Event) -> ev.Event:
         event, self._weight = check_event(
@@ -209,11 +186,9 @@ class Turn:
             self._suspend_when_quiet()
 
     def _emit_event(self, event: ev.Event) -> None:
-        if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
-            self._release_held()
+        self._release_held_before(event)
         if is_plain_text(event):
-            if not event.delta.isascii():
-                event = msgspec.structs.replace(event, delta=well_formed(event.delta))
+            event = with_well_formed_text(event)
             self._weight = len(event.delta)
             self._stream.emit(event)
         elif apply_to_session(
@@ -233,19 +208,6 @@ class Turn:
         if self._stream.lagging:
             await self._stream.ready()
 
-    def count(self, usage: ev.TokenUsage) -> None:
-        """Add tokens to the turn's account."""
-        add_usage(self._usage, usage)
-
-    def hold(self, call_id: str) -> None:
-        """Remember a call that was shown for a permission; it ends when the agent goes on."""
-        self._held.append(call_id)
-
-    def _release_held(self) -> None:
-        held, self._held = self._held, []
-        for call_id in held:
-            self._stream.emit(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
-
     # -- what the agent asks -----------------------------------------------------------------------
 
     async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
@@ -256,8 +218,13 @@ class Turn:
         ttl = session.settings.question_ttl if expires_in is None else expires_in
         future = session.ask(asked, ttl)
         self._suspend_when_quiet()
-        await self._stream.durable()
-        answered = await future
+        try:
+            await self._stream.durable()
+            answered = await future
+        except asyncio.CancelledError:
+            if self._live:  # Not the turn was cancelled, but what asked in it.
+                session.questions.withdraw_one(asked.question_id, "the question was withdrawn")
+            raise
         # What the agent does with the answer must not happen without a record of it.
         await self._stream.durable()
         return answered
@@ -431,20 +398,9 @@ class Turn:
         self._session.tasks.spawn(self._finish(terminal))
 
     async def _finish(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
-        if not self._live:
+        if not self._end(terminal):
             return
-        if isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled":
-            self._release_held()
-        if self._usage and not terminal.usage:
-            terminal = msgspec.structs.replace(terminal, usage=tuple(self._usage.values()))
-        if isinstance(terminal, ev.TurnFailed):
-            terminal = msgspec.structs.replace(terminal, message=well_formed(terminal.message))
-        self._live = False
         self._clear_timers()
-        self.terminal = terminal
-        cancelled = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason == "cancelled"
-        self._session.questions.withdraw_all("cancelled" if cancelled else "expired", "the turn ended")
-        self._stream.emit(terminal)
         try:
             await asyncio.shield(self._stream.durable())
         except JournalError as error:

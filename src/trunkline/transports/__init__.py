@@ -1,5 +1,6 @@
 """Transports: what moves bytes, and with the journals the only modules that wait for them.
 
+* ``event_loops``: the event loop that runs here, and one in which plain threads wait
 * ``memory``: two ends in one process
 * ``outbox``: messages that wait for readers that may be slow, come and go
 * ``process``: child processes

@@ -11,6 +11,8 @@ import threading
 from collections import deque
 from typing import Any
 
+from trunkline.transports.event_loops import running_loop
+
 __all__ = ["Sender"]
 
 log = logging.getLogger("trunkline.transports")
@@ -46,7 +48,7 @@ class Sender:
     def locate(self) -> None:
         """Find the loop of the transport: its own, the one that runs here, or the one it was made in."""
         loop: Any = getattr(self.transport, "loop", None)
-        here = _running_loop()
+        here = running_loop()
         if not isinstance(loop, asyncio.AbstractEventLoop):
             loop = here or self._home
         self._loop = loop
@@ -58,7 +60,7 @@ class Sender:
         loop = self._loop
         if loop is None or threading.get_ident() == self._thread:
             return None
-        return loop if loop.is_running() and loop is not _running_loop() else None
+        return loop if loop.is_running() and loop is not running_loop() else None
 
     def send(self, *message: Any) -> None:
         """Send a message, in order, from any thread; never raises."""
@@ -90,10 +92,3 @@ class Sender:
         if not self._failed:
             self._failed = True
             log.warning("the client of session %s cannot be told: %s", self.name, reason)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

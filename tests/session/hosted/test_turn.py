@@ -197,3 +197,30 @@ def test_the_next_turn_of_a_session_knows_its_always_and_its_memory() -> None:
     assert second.ctx.decide(request)
     assert second.ctx.session.memory == {"seen": 1}
     assert second.ctx.session.thread_id == "a/b"
+
+
+async def test_a_question_that_is_open_when_the_turn_ends_in_another_thread_is_withdrawn() -> None:
+    output = Output(answers=False)
+    turn = started(output)
+    asking = asyncio.create_task(turn.ctx.ask(FORM))
+    await asyncio.sleep(0)
+    cancelled = ev.TurnFinished(turn_id=turn.turn_id, stop_reason="cancelled")
+    await asyncio.to_thread(turn.finish, cancelled)
+    assert kinds(output) == ["TurnStarted", "Asked", "Answered", "TurnFinished"]
+    with pytest.raises(TurnCancelled, match="while a question was open"):
+        await asyncio.wait_for(asking, 10)
+
+
+async def test_a_question_expires_though_its_client_says_nothing() -> None:
+    turn = started(Output(answers=False))
+    answered = await asyncio.wait_for(turn.ctx.ask(FORM, expires_in=0), 10)
+    assert answered.outcome == "expired"
+
+
+def test_a_state_that_is_shared_bit_by_bit_is_whole() -> None:
+    output = Output()
+    turn = started(output)
+    turn.ctx.state.update(one=1)
+    turn.ctx.state.update(two=2)
+    assert turn.ctx.state.value == {"one": 1, "two": 2}
+    assert kinds(output) == ["TurnStarted", "StateReplaced", "StatePatched"]

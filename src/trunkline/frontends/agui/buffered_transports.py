@@ -13,6 +13,7 @@ from trunkline.frontends.agui.event_queue import EventQueue
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
+from trunkline.transports.event_loops import running_loop
 
 __all__ = ["BufferedTransport", "StreamTransport", "WebSocketTransport"]
 
@@ -186,7 +187,7 @@ class WebSocketTransport(BufferedTransport):
     def emit(self, event: wire.AguiEvent, /) -> None:
         """Take an event, from any thread; never waits and never raises."""
         super().emit(event)
-        if _running_loop() is self.loop:
+        if running_loop() is self.loop:
             self._start()
         else:
             with contextlib.suppress(RuntimeError):  # The loop is closed, and the socket with it.
@@ -219,10 +220,3 @@ def cancel_once(task: asyncio.Future[Any]) -> None:
     """Cancel a task, unless it is on its way out already: a second cancel would cut its last words off."""
     if not (isinstance(task, asyncio.Task) and task.cancelling()):
         task.cancel()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -15,21 +15,20 @@ import threading
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-import msgspec
-
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.content import Block, Content, TextBlock
 from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
+from trunkline.grammar.event_check import is_plain_text
 from trunkline.session.context import TurnContext
-from trunkline.session.handles import discard, in_loop
+from trunkline.session.handles import check_plain, discard
 from trunkline.session.hosted.frontends import HostedFrontEnd, HostedOutput, RunInfo
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.usage import Account, add_usage
+from trunkline.session.turn_base import BaseTurn, with_well_formed_text
 from trunkline.session.view import SessionView
+from trunkline.transports.event_loops import background_loop, wait_in_thread
 
 __all__ = ["HostedSession", "HostedTurn"]
 
@@ -77,20 +76,18 @@ class HostedSession:
         self._idle = (grammar, output)
 
 
-class HostedTurn:
+class HostedTurn(BaseTurn):
     """One turn that the caller drives, through every run that resumes it."""
 
     def __init__(self, session: HostedSession, turn_id: str, grammar: Grammar, output: HostedOutput) -> None:
         """Made by the session."""
+        super().__init__(turn_id, "the agent", OpenQuestions(self._show), self._show)
         self.session = session
-        self.turn_id = self.prefix = turn_id
+        self.prefix = turn_id
         self.output = output
         self.lock = threading.RLock()
         """Held while something is shown, and while the turn ends."""
         self._grammar = grammar
-        self._questions = OpenQuestions(self.emit)
-        self._usage: Account = {}
-        self._live = True
         self.ctx = TurnContext(self, Prompt(), session.view)
 
     def begin(self, run: RunInfo) -> None:
@@ -99,11 +96,6 @@ class HostedTurn:
         self.ctx.prompt = Prompt(tools=self.output.client_tools, run_id=run.run_id)
 
     # -- what the agent emits ----------------------------------------------------------------------
-
-    @property
-    def live(self) -> bool:
-        """Whether the turn can still emit events."""
-        return self._live
 
     @property
     def lagging(self) -> bool:
@@ -121,13 +113,26 @@ class HostedTurn:
         return self._grammar.questions
 
     def emit(self, item: Any) -> None:
-        """Show an item, from any thread; never raises."""
+        """Show an item, from any thread; one that is no event raises here, in the agent's code."""
+        event = self._event_of(item)
         with self.lock:
-            if not self._live or not self.output.is_open:
+            if not self._live:
+                return
+            self._release_held_before(event)
+            if is_plain_text(event):
+                event = with_well_formed_text(event)
+            else:
+                self.session.view.apply(event)
+            self._show(event)
+
+    def _show(self, event: ev.Event) -> None:
+        """Show an event as the grammar allows it; a client that cannot be reached is logged, once."""
+        with self.lock:
+            if not self.output.is_open:
                 return
             try:
-                for event in self._grammar.feed(self._event(item)):
-                    self.output.show(cast("ev.AnyEvent", event))
+                for legal in self._grammar.feed(event):
+                    self.output.show(cast("ev.AnyEvent", legal))
             except Exception as error:
                 self.output.report(f"{type(error).__name__}: {error}")
 
@@ -144,24 +149,6 @@ class HostedTurn:
         with self.lock:
             for legal in self._grammar.feed(event):
                 self.output.prime(cast("ev.AnyEvent", legal))
-
-    def _event(self, item: Any) -> ev.Event:
-        if isinstance(item, ev.Event):
-            return item
-        if isinstance(item, TextBlock):
-            item = item.text
-        if isinstance(item, Block):
-            content = cast("Content", item)
-            return ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content)
-        return ev.Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=str(item))
-
-    def count(self, usage: ev.TokenUsage) -> None:
-        """Add tokens to the turn's account."""
-        add_usage(self._usage, usage)
-
-    def hold(self, call_id: str) -> None:
-        """End a call that was shown for a permission: the caller's own calls are shown by themselves."""
-        self.emit(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
 
     async def ready(self) -> None:
         """Wait for a client that reads slowly."""
@@ -192,45 +179,33 @@ class HostedTurn:
         with self.lock:
             if not self._live:
                 raise TurnCancelled("the run is over")
-            number = 1
-            while asked.question_id in self._questions.open:  # Two threads may ask at the same time.
-                number += 1
-                asked = msgspec.structs.replace(asked, question_id=f"{asked.question_id}.{number}")
-            answered = self._questions.ask(asked, expires_in=ttl)
+            answered = self._open_questions.ask(asked, expires_in=ttl)
+        asking = asyncio.ensure_future(self.output.ask(asked, self._answer))
         try:
-            await self.output.ask(asked, self._answer)
+            await asyncio.wait({asking, answered}, return_when=asyncio.FIRST_COMPLETED)
+            if not answered.done():
+                await asking
             return await answered
-        except BaseException:
-            self._questions.withdraw(
-                ev.Answered(
-                    turn_id=self.turn_id,
-                    lane=asked.lane,
-                    question_id=asked.question_id,
-                    outcome="cancelled",
-                    reason="the question was withdrawn",
-                    by="trunkline",
-                )
-            )
-            raise
+        finally:
+            asking.cancel()
+            with self.lock:
+                self._open_questions.withdraw_one(asked.question_id, "the question was withdrawn")
 
     async def _answer(self, answer: Answer) -> None:
-        self._questions.answer([answer])
+        with self.lock:
+            self._open_questions.answer([answer])
 
     def wait(self, awaitable: Awaitable[T]) -> T:
-        """Wait for something from a plain function: in the loop of the transport, or in a new one."""
-        if in_loop():
-            discard(awaitable)
-            raise RuntimeError("ctx.wait() is for plain functions: write await instead")
-        elsewhere = self.output.loop_elsewhere
-        if elsewhere is None:
-            return asyncio.run(_awaited(awaitable))
+        """Wait for something from a plain function: in the transport's event loop, or in the background."""
+        check_plain(awaitable)
+        loop = self.output.loop_elsewhere or background_loop()
         alive = threading.Event()
-        elsewhere.call_soon_threadsafe(alive.set)
+        loop.call_soon_threadsafe(alive.set)
         if not alive.wait(_LOOP_REPLY_WITHIN):
             discard(awaitable)
             raise RuntimeError("the event loop is blocked, so no answer can come: call ainvoke() instead")
         try:
-            return asyncio.run_coroutine_threadsafe(_awaited(awaitable), elsewhere).result()
+            return wait_in_thread(awaitable, loop)
         except concurrent.futures.CancelledError:
             raise TurnCancelled("what was waited for was cancelled") from None
 
@@ -246,15 +221,6 @@ class HostedTurn:
     def finish(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         """End the turn for good and settle what is open; idempotent. Between two runs nothing is shown."""
         with self.lock:
-            if not self._live:
-                return
-            if self.output.is_open:
-                self.emit(msgspec.structs.replace(terminal, usage=tuple(self._usage.values())))
-            else:
+            if self._end(terminal):
                 self._grammar.close()
-            self._live = False
-            self.session.turn_ended(self._grammar, self.output)
-
-
-async def _awaited(awaitable: Awaitable[T]) -> T:
-    return await awaitable
+                self.session.turn_ended(self._grammar, self.output)
