@@ -17,14 +17,18 @@ from trunkline.agents.langchain.hosted.context import TrunklineContext, read_con
 from trunkline.agents.langchain.hosted.run_channels import runs_of_context
 from trunkline.session.context import CURRENT
 
-__all__ = ["ChannelSource", "find_channel", "is_nested", "use_run_channel"]
+__all__ = ["ChannelSource", "find_channel", "find_source", "is_nested", "use_run_channel"]
 
 
 class ChannelSource(Protocol):
     """Gives the channel of a run, the same one for as long as the run lasts."""
 
-    def connect(self, context: TrunklineContext | None) -> Channel | None:
-        """The channel of the run this code is part of; None when there is no transport."""
+    def connect(self, context: TrunklineContext | None, config: Any = None) -> Channel | None:
+        """The channel of the run this code is part of, or that has this config; None without a transport."""
+        ...
+
+    def open(self, context: TrunklineContext | None, config: Any) -> Channel | None:
+        """The channel of a run that is no graph's, and begins here; None without a transport."""
         ...
 
 
@@ -34,21 +38,22 @@ def find_channel(runtime: Any, own: Any = None) -> Channel | None:
     if channel is not None:
         return channel
     context = read_context(getattr(runtime, "context", None))
-    source: ChannelSource | None = getattr(own, "channel_source", None)
-    if source is None:
-        if context is None or context.transport is None:
-            source = _source_of_callbacks()
-        else:
-            source = runs_of_context(context.transport)
+    source = find_source(context, own)
     return None if source is None else source.connect(context)
 
 
-def _source_of_callbacks() -> ChannelSource | None:
-    """The source of a callback handler of the run that was given a transport."""
+def find_source(context: TrunklineContext | None, own: Any, config: Any = None) -> ChannelSource | None:
+    """Find what gives the channel of a run; ``config`` is the run's, where this code is not part of it."""
+    source: ChannelSource | None = getattr(own, "channel_source", None)
+    if source is not None:
+        return source
+    if context is not None and context.transport is not None:
+        return runs_of_context(context.transport)
     try:
-        handlers = handlers_in(get_config())
+        handlers = handlers_in(config or get_config())
     except RuntimeError:
         return None
+    # A callback handler of the run may have been given a transport.
     return next((one.channel_source for one in handlers if getattr(one, "channel_source", None)), None)
 
 

@@ -566,7 +566,7 @@ async def test_middleware_and_callbacks_are_enough(follow: bool, plain: bool, pa
     else:
         await soon(agent.ainvoke(PROMPT, config))
     assert page.text == "Let me look. It is sunny."
-    assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == (6 if follow else 2)
+    assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == 6
     assert page.call("call_1")["result"] == "It is sunny in Paris."
     assert (page.outcome, ids(page)[0]) == ("success", "t1")
     assert current_channel() is None

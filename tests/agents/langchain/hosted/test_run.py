@@ -130,18 +130,19 @@ def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
 def test_one_handler_speaks_for_a_run() -> None:
     channel = channel_on(RecordingTransport())
     one, other = object(), object()
-    assert run_of(channel).ends_by_itself
+    assert not run_of(channel).is_observed
     assert run_of(channel).claim(one)
     assert run_of(channel).claim(one)
     assert not run_of(channel).claim(other)
-    assert not run_of(channel).ends_by_itself
+    assert run_of(channel).is_observed
     assert run_of(channel).is_followed_by(one)
 
 
 def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
     transport = RecordingTransport()
     channel = channel_on(transport)
-    channel.emit(ev.Text(message_id="m", delta="\ud800"))
-    channel.emit(ev.Text(message_id="m", delta="fine"))
-    assert text(transport) == "fine"
+    channel.emit(ev.ToolCall(call_id="c", name="weather"))
+    channel.emit(ev.ToolUpdate(call_id="c", raw_output=object()))
+    channel.emit(ev.Text(message_id="m", delta="fine\ud800"))
+    assert text(transport) == "fine\N{REPLACEMENT CHARACTER}"
     assert len(caplog.records) == 1

@@ -12,7 +12,7 @@ from tests.hubs import soon
 from trunkline.agents.langchain import Mode, acp_middleware
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
-from trunkline.agents.langchain.middleware._hooks import MODEL_HOOKS, NODE_HOOKS, TOOL_HOOKS
+from trunkline.agents.langchain.middleware._hooks import MODEL_HOOKS, TOOL_HOOKS
 from trunkline.testing.chat import ScriptedChatModel, call
 
 PROMPT: dict[str, Any] = {"messages": [{"role": "user", "content": "go"}]}
@@ -51,12 +51,6 @@ class Named(AgentMiddleware[Any, Any, Any]):
         self._notes.append(f"{self._label} calls {request.tool_call['name']}")
         return await handler(request)
 
-    def after_agent(self, state: Any, runtime: Any) -> None:
-        self._notes.append(f"{self._label} ends")
-
-    async def aafter_agent(self, state: Any, runtime: Any) -> None:
-        self._notes.append(f"{self._label} ends")
-
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 async def test_the_first_piece_is_the_outermost_of_every_call(way: str) -> None:
@@ -68,12 +62,12 @@ async def test_the_first_piece_is_the_outermost_of_every_call(way: str) -> None:
     assert [message.text for message in told["messages"][2:]] == ["sun: a star", "Done."]
     asking = ["first asks", "second asks", "second hears", "first hears"]
     calling = ["first calls look_up", "second calls look_up"]
-    assert notes == [*asking, *calling, *asking, "first ends", "second ends"]
+    assert notes == [*asking, *calling, *asking]
 
 
 def test_a_hook_that_no_piece_has_is_no_hook_of_theirs_together() -> None:
     together = CombinedMiddleware([AgentMiddleware[Any, Any, Any]()])
-    for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS):
+    for name in (*MODEL_HOOKS, *TOOL_HOOKS):
         assert getattr(type(together), name) is getattr(AgentMiddleware, name), name
 
 

@@ -231,7 +231,10 @@ class Operator:
     def __init__(self, ear: Ear) -> None:
         self.ear = ear
 
-    def connect(self, context: TrunklineContext | None) -> Ear:
+    def connect(self, context: TrunklineContext | None, config: Any = None) -> Ear:
+        return self.ear
+
+    def open(self, context: TrunklineContext | None, config: Any) -> Ear:
         return self.ear
 
 

@@ -1,9 +1,8 @@
-"""Tests of presence: a middleware without hooks is found, and the end of a run is heard once, at its end."""
+"""Tests of the run observer: a middleware without hooks is found, and a run is seen to begin and finish."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Any, NotRequired
 
 import pytest
@@ -27,8 +26,7 @@ from trunkline.agents.langchain.graph.inspect import middleware_in
 from trunkline.agents.langchain.hosted.acp import acp_middleware
 from trunkline.agents.langchain.hosted.agui import agui_middleware
 from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.agents.langchain.middleware import _end_of_run
-from trunkline.agents.langchain.middleware._end_of_run import EndOfRun, add_to_state, middlewares_in
+from trunkline.agents.langchain.middleware._run_observer import RunObserver, add_to_state, middlewares_in
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
@@ -98,9 +96,9 @@ async def test_a_plan_by_hand_is_silenced_without_a_hook(off: bool, plain: bool)
 
 def test_a_presence_holds_nothing_and_is_one_of_its_middleware() -> None:
     one, other = IDLE["plan"](), IDLE["plan"]()
-    channel = EndOfRun(one, "key")
-    assert channel == EndOfRun(one)
-    assert channel != EndOfRun(other)
+    channel = RunObserver(one, "key")
+    assert channel == RunObserver(one)
+    assert channel != RunObserver(other)
     assert channel.copy() is channel
     assert channel.from_checkpoint("anything").key == "key"
     assert not channel.update(["anything"])
@@ -111,41 +109,19 @@ def test_a_presence_holds_nothing_and_is_one_of_its_middleware() -> None:
         channel.get()
 
 
-async def test_an_end_that_cannot_be_told_breaks_no_run(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("when", ["beginning", "end"])
+async def test_a_beginning_or_an_end_that_cannot_be_handled_breaks_no_run(
+    when: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    middleware = SessionMiddleware()
+    def fail(*_: Any) -> Any:
+        raise ValueError("no")
 
-    def fail(*_: Any) -> None:
-        raise ValueError("no end")
-
-    monkeypatch.setattr(middleware, "_end_run", fail)
-    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[middleware])
-    with caplog.at_level(logging.ERROR), use_channel(Ear()):
-        ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    own: Any = AgentMiddleware()
+    add_to_state(own, fail if when == "beginning" else lambda middleware, loop: fail)
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[own])
+    ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     assert ended["messages"][-1].text == "Hi."
-    assert "the end of a run could not be handled" in caplog.text
-
-
-@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_where_no_end_can_be_heard_a_step_of_the_graph_tells_it(
-    monkeypatch: pytest.MonkeyPatch, plain: bool
-) -> None:
-    monkeypatch.setattr("trunkline.agents.langchain.middleware.session.SEES_END_OF_RUN", False)
-    monkeypatch.setattr(_end_of_run, "SEES_END_OF_RUN", False)
-    transport = RecordingTransport()
-
-    def over(state: dict[str, Any]) -> dict[str, bool]:
-        return {"over": True}
-
-    line = acp_middleware(transport, emit_state_snapshots="final", state_mapper=over)
-    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=line)
-    assert "Trunkline.after_agent" in agent.nodes
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1")))
-    else:
-        await soon(agent.ainvoke(PROMPT, on_thread("s1")))
-    assert states(transport) == [{"over": True}]
+    assert f"the {when} of a run could not be handled" in caplog.text
 
 
 async def test_the_end_is_heard_after_the_last_of_all_calls() -> None:

@@ -289,9 +289,8 @@ async def test_an_extractor_says_which_session_a_run_belongs_to() -> None:
 
 async def test_where_no_callback_follows_the_answers_are_said_whole() -> None:
     transport = RecordingTransport()
-    line = acp_middleware(transport)
-    agent = create_agent(ScriptedChatModel("All at once."), [], middleware=line)
-    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    agent = create_agent(ScriptedChatModel("All at once."), [], middleware=[SessionMiddleware()])
+    await soon(agent.ainvoke(PROMPT, on_thread("s1"), context=TrunklineContext(transport=transport)))
     assert text(transport) == "All at once."
     assert [one["content"]["text"] for one in transport.updates] == ["All at once."]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -25,6 +25,7 @@ from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channe
 from trunkline.agents.langchain.class_methods import replace_methods
 from trunkline.agents.langchain.hosted.run_channels import OwnRuns, front_end_of
 from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.session.hosted.frontends import load_front_end
 
@@ -112,20 +113,27 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             del self._followed[next(iter(self._followed))]
         return followed
 
+    def follow(self, run_id: UUID, channel: Channel) -> bool:
+        """Follow a run that begins; False once this handler is disposed of, or if another one follows."""
+        run = key_of(run_id)
+        followed = self._followed.get(run) or self._add(run, key_of(None))
+        return followed is not None and self._attach(followed, channel)
+
     def _connect(self, followed: _FollowedRun, metadata: dict[str, Any] | None = None) -> Listener | None:
-        """Find the channel of a run when its first model or tool starts: only there the run is known."""
-        if followed.connected:
-            return followed.listener
+        """Find the channel of a run when its first model or tool starts, where no middleware gave it."""
+        if not followed.connected:
+            followed.connected = True
+            if (channel := self._channel(metadata)) is not None:
+                self._attach(followed, channel)
+        return followed.listener
+
+    def _attach(self, followed: _FollowedRun, channel: Channel) -> bool:
         followed.connected = True
-        channel = self._channel(metadata)
-        if channel is None or channel.follows_run:
-            return None  # There is no client, or a session follows its agent by itself.
-        run = channel.run
-        if run is not None and not run.claim(self):
-            return None  # Another handler follows the run already.
+        if channel.follows_run or (channel.run is not None and not channel.run.claim(self)):
+            return False  # A session follows its agent by itself, or another handler the run.
         followed.channel = channel
         followed.listener = Listener(self._view(channel.emitter), on_usage=channel.ctx.usage)
-        return followed.listener
+        return True
 
     def _connect_if_used(self, followed: _FollowedRun) -> None:
         """Connect a run in which no model and no tool ran, where a channel is set for it."""
@@ -137,7 +145,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             runtime = get_runtime()
         except (RuntimeError, KeyError):
             # No graph, but a model, or a chain around one.
-            if current_channel() is None and isinstance(self.channel_source, OwnRuns):
+            if current_channel() is None and self.channel_source is not None:
                 return self.channel_source.open(None, {"configurable": metadata or {}})
             return current_channel()
         return find_channel(runtime, self)
@@ -207,7 +215,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     def _conclude(self, listener: Listener, outputs: Any) -> Any:
         """Emit messages that no callback saw, such as one that a node made; give the last one."""
         final = None
-        for message in _split(outputs)[1]:
+        for message in split_turn(outputs)[1]:
             if message.type == "ai":
                 final = message
             self._try(listener.emitter.message, None, message)
@@ -253,7 +261,9 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             return
         if not followed.began:
             followed.began = True
-            self._try(listener.emitter.add_history, _split({"messages": messages[0] if messages else []})[0])
+            self._try(
+                listener.emitter.add_history, split_turn({"messages": messages[0] if messages else []})[0]
+            )
         about = {"tags": tags, "metadata": metadata, "options": options}
         self._try(listener.model_started, messages, run, parent, **about)
 
@@ -367,11 +377,3 @@ def _leaving_out(hidden: tuple[type[ev.Event], ...], say: Callable[[Any], None])
             say(event)
 
     return say_the_rest
-
-
-def _split(outputs: Any) -> tuple[list[Any], list[Any]]:
-    """Divide the messages of a graph: those before the last prompt, and those of this turn."""
-    given: Any = cast("dict[str, Any]", outputs).get("messages") if isinstance(outputs, dict) else None
-    messages = [one for one in cast("list[Any]", given or []) if hasattr(one, "type")]
-    begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
-    return messages[: begin + 1], messages[begin + 1 :]

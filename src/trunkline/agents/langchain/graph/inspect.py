@@ -15,7 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
 
-from trunkline.agents.langchain.middleware._end_of_run import middlewares_in
+from trunkline.agents.langchain.middleware._run_observer import middlewares_in
 
 __all__ = ["middleware_in", "model_in", "tools_in"]
 

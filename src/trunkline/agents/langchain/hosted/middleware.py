@@ -94,7 +94,7 @@ class OwnMiddleware(CombinedMiddleware, Sequence[Any]):
             name for name, value in options.items() if value is not None and name not in without_middleware
         ]
         """The given options that only a middleware inside the agent can carry out."""
-        handler = TrunklineCallbackHandler(**share(rest, TrunklineCallbackHandler))
+        handler = self.handler = TrunklineCallbackHandler(**share(rest, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
         for piece in cast("list[Any]", [self, *pieces, handler]):
             piece.channel_source = self.runs

@@ -15,7 +15,6 @@ from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.conversation import Call
 from trunkline.error_redaction import marks_of
-from trunkline.errors import TurnCancelled
 from trunkline.session.hosted.frontends import RequestOutput, RunInfo
 from trunkline.session.hosted.turn import HostedTurn
 
@@ -33,7 +32,7 @@ class OwnRun:
         ended_by_wrapper: bool = False,
         on_released: Callable[[OwnRun, bool], None] | None = None,
     ) -> None:
-        """Follow a hosted turn; the first that sees the run end ends it, unless the wrapper does.
+        """Follow a hosted turn; a callback handler that sees the run end ends it, unless the wrapper does.
 
         ``on_released`` is called when the run is over, and told whether its turn waits to be resumed.
         """
@@ -41,6 +40,8 @@ class OwnRun:
         self.emitter = emitter
         self.ended_by_wrapper = ended_by_wrapper
         """Whether ``acp_agent`` or ``agui_agent`` started the run, and ends it."""
+        self.is_observed = ended_by_wrapper
+        """Whether something sees the run end: the wrapper, or a callback handler."""
         self.ends_on_question = turn.session.front_end.ends_run_on_question
         # Where questions end a run, another client may come with the next one.
         self.shown: dict[Any, Any] = {} if self.ends_on_question else turn.session.view.memory
@@ -60,16 +61,12 @@ class OwnRun:
         """Let one callback handler emit the tokens of this run; False for a second one."""
         if self._follower is None:
             self._follower = follower
+            self.is_observed = True
         return self._follower is follower
 
     def is_followed_by(self, follower: object) -> bool:
         """Whether this callback handler emits the tokens of the run."""
         return self._follower is follower
-
-    @property
-    def ends_by_itself(self) -> bool:
-        """Whether no wrapper and no callback handler sees the run end, so that a middleware has to."""
-        return not self.ended_by_wrapper and self._follower is None
 
     @property
     def requests(self) -> RequestOutput:
@@ -87,7 +84,7 @@ class OwnRun:
         with self.turn.lock:
             self._interrupts.clear()
             self._interrupted, self._resumed = False, True
-            self.ended_by_wrapper = ended_by_wrapper
+            self.ended_by_wrapper = self.is_observed = ended_by_wrapper
             self.turn.begin(run)
 
     def restore(self, messages: list[Any], asked: Iterable[ev.Asked] = ()) -> None:
@@ -126,15 +123,19 @@ class OwnRun:
         for stop in stops:
             self._interrupts.setdefault(str(stop.id), (lane, stop))
 
+    def is_over(self, outcome: Any) -> bool:
+        """Whether the run ends for good; an interrupted one waits to be resumed."""
+        # A caller that has read the interrupt of a stream may close it: GeneratorExit.
+        broken = isinstance(outcome, BaseException) and not isinstance(outcome, GraphBubbleUp | GeneratorExit)
+        return not self._interrupted or (broken and self.turn.output.is_open)
+
     def end(self, outcome: Any = None) -> None:
         """End the run with its last message or with an error; an interrupted one suspends its turn.
 
         A call may interrupt the graph while another one fails or is cancelled: the run ends as that.
         """
-        # A caller that has read the interrupt of a stream may close it: GeneratorExit.
-        broken = isinstance(outcome, BaseException) and not isinstance(outcome, GraphBubbleUp | GeneratorExit)
         with self.turn.lock:
-            if not self._interrupted or (broken and self.turn.output.is_open):
+            if self.is_over(outcome):
                 self.finish(self.final if outcome is None else outcome)
             elif self.turn.live:
                 self._suspend()
@@ -209,10 +210,6 @@ def question_of(item: Pending) -> ev.Asked:
 def terminal_for(outcome: Any, turn_id: str) -> ev.TurnFinished | ev.TurnFailed:
     """Say how a turn ended, from its last message or from what it raised."""
     reason = map_to_stop_reason(outcome)
-    if isinstance(outcome, TurnCancelled) or (
-        isinstance(outcome, BaseException) and not isinstance(outcome, Exception)
-    ):
-        reason = "cancelled"
     if isinstance(outcome, Exception) and reason == "end_turn":
         return ev.TurnFailed(
             turn_id=turn_id, code=code_of(outcome), message=explain(outcome), meta=marks_of(outcome)

@@ -1,8 +1,9 @@
 """Which run of an agent talks through which channel, where no context variable says so.
 
 LangGraph gives each run a control object of its own, and a run is found by it. So two clients of one
-agent never mix, with or without thread ids. Runs and sessions that are not used any more make room for
-new ones; those in use are never discarded, so their number is bounded only by the runs of the program.
+agent never mix, with or without thread ids. A run leaves the table when it ends, which a callback handler
+sees. Only a tool of ours in a graph without our middlewares begins a run whose end nothing sees: of those
+the oldest make room, as the sessions do in which nothing runs.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, cast
 
 from langgraph.config import get_config
-from langgraph.runtime import get_runtime
 
 from trunkline.agents.langchain.channel import Channel, Filter, filtered
 from trunkline.agents.langchain.hosted.context import TrunklineContext
@@ -44,8 +43,9 @@ _NOBODY = (
     "a run is shown to nobody, because it has no transport: make the agent with transport=..., or give each "
     "run context=TrunklineContext(transport=...), and create_agent context_schema=TrunklineContext"
 )
-_MOST_RUNS = 1024  # kept before abandoned ones are looked for
+_MOST_RUNS = 1024  # kept before those that nothing follows are looked for
 _MOST_SESSIONS = 1024  # kept before idle ones are looked for
+_RUNTIME = "__pregel_runtime"
 _CHECKED_AT_ONCE = 2  # of the oldest, for each new one: so their number shrinks again after a peak
 
 
@@ -107,32 +107,32 @@ class OwnRuns:
         """The front end that the runs are shown by."""
         return self._front_end
 
-    def connect(self, context: TrunklineContext | None) -> Channel | None:
-        """The channel of the run this code is part of; None when there is no transport."""
-        control = get_runtime().control
+    def connect(self, context: TrunklineContext | None, config: Any = None) -> Channel | None:
+        """The channel of the run this code is part of, or that has this config; None without a transport."""
+        config = config or get_config()
+        control = config["configurable"][_RUNTIME].control
         if (known := self._runs.get(id(control))) is not None:
             return known[1]
         with self._lock:
             if (known := self._runs.get(id(control))) is not None:
                 return known[1]
-            channel = self.open(context, get_config())
+            channel = self.open(context, config)
             if channel is None or channel.run is None:
                 return None
+            unseen = self._oldest_unseen() if len(self._runs) >= _MOST_RUNS else []
             self._runs[id(control)] = (control, channel)
             self._keys.setdefault(id(channel.run), []).append(id(control))
-            abandoned = self._abandoned_runs() if len(self._runs) > _MOST_RUNS else []
-        for run in abandoned:
-            run.finish(RuntimeError("the run ended unseen: give the callbacks to each run to see its error"))
+        for run in unseen:
+            run.finish(RuntimeError("the run ended unseen: give the callbacks to each run to see its end"))
         return channel
 
-    def _abandoned_runs(self) -> list[OwnRun]:
-        """Look among the oldest for runs that are over without a callback or middleware that saw it."""
+    def _oldest_unseen(self) -> list[OwnRun]:
+        """Look among the oldest for runs whose end nothing sees."""
         found: list[OwnRun] = []
         for key in list(itertools.islice(self._runs, _CHECKED_AT_ONCE)):
             self._runs.move_to_end(key)
-            # A run holds its control for as long as it lasts, and a control takes no weak reference. Two
-            # references are the one kept here and the argument.
-            if sys.getrefcount(self._runs[key][0]) <= 2 and (run := self._runs[key][1].run) is not None:
+            run = self._runs[key][1].run
+            if run is not None and not run.is_observed:
                 found.append(run)
         return found
 

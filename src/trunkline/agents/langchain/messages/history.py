@@ -226,6 +226,14 @@ def read_messages(given: Any) -> list[Any]:
     return found
 
 
+def split_turn(state: Any) -> tuple[list[Any], list[Any]]:
+    """Divide the messages in a graph's state: those up to the last prompt, and those of its turn."""
+    given: Any = cast("dict[str, Any]", state).get("messages") if isinstance(state, dict) else None
+    messages = [one for one in cast("list[Any]", given or []) if hasattr(one, "type")]
+    begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+    return messages[: begin + 1], messages[begin + 1 :]
+
+
 def name_messages(messages: Iterable[Any]) -> list[Any]:
     """Give messages without an id one by their index: only LangGraph's reducer add_messages gives ids."""
     return [

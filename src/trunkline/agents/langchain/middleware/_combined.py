@@ -12,16 +12,18 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, use_run_channel
-from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
     NO_PAYLOADS,
-    NODE_HOOKS,
     TOOL_HOOKS,
     remove_hooks,
     with_signature,
 )
+from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 
 __all__ = ["CombinedMiddleware"]
@@ -36,22 +38,22 @@ class CombinedMiddleware(Middleware):
     trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
+    handler: TrunklineCallbackHandler | None = None
+    """The callback handler that follows a run to which the caller gave none."""
+
     def __init__(self, pieces: Sequence[Middleware]) -> None:
-        """Take over the hooks that wrap calls, and the one after an agent."""
+        """Take over the hooks that wrap calls."""
         super().__init__()
         self.pieces = tuple(pieces)
-        end_channel = add_to_state(self, self.end_unseen_run)
-        for piece in pieces:
-            if isinstance(piece, SessionMiddleware):
-                piece.end_channel = end_channel
-        self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
+        add_to_state(self, begin_run)
+        self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS)}
         remove_hooks(self, *(name for name, hooks in self._hooks.items() if not hooks))
 
-    def end_unseen_run(self, state: dict[str, Any]) -> None:
-        """Let the session say how a run ended that called no model."""
+    def show_end(self, channel: Channel, state: dict[str, Any]) -> None:
+        """Let the session show the last state of a run that finishes."""
         for piece in self.pieces:
             if isinstance(piece, SessionMiddleware):
-                piece.end_unseen_run(state)
+                piece.show_end(channel, state)
 
     def _owned(self, name: str) -> list[Any]:
         plain = getattr(AgentMiddleware, name)
@@ -88,16 +90,6 @@ class CombinedMiddleware(Middleware):
         # The pieces look for their channel one by one; the nearest place is the quickest to find.
         with use_run_channel(request.runtime, self):
             return await _nest(self._hooks[hook], handler)(request)
-
-    def after_agent(self, state: Any, runtime: Any) -> None:
-        """Let the pieces say their last word."""
-        for hook in self._hooks["after_agent"]:
-            hook(state, runtime)
-
-    async def aafter_agent(self, state: Any, runtime: Any) -> None:
-        """Let the pieces say their last word."""
-        for hook in self._hooks["aafter_agent"]:
-            await hook(state, runtime)
 
 
 def _nest(hooks: Sequence[Hook], handler: Callable[[Any], Any]) -> Callable[[Any], Any]:

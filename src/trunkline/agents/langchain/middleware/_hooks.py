@@ -20,7 +20,6 @@ from trunkline.agents.langchain.class_methods import replace_methods
 __all__ = [
     "NO_PAYLOADS",
     "MODEL_HOOKS",
-    "NODE_HOOKS",
     "TOOL_HOOKS",
     "inline",
     "with_signature",
@@ -32,7 +31,6 @@ Hook = TypeVar("Hook", bound=Callable[..., Any])
 _US = f"{__name__.partition('.')[0]}."
 
 MODEL_HOOKS = ("wrap_model_call", "awrap_model_call")
-NODE_HOOKS = ("after_agent", "aafter_agent")
 TOOL_HOOKS = ("wrap_tool_call", "awrap_tool_call")
 NO_PAYLOADS = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
 """The ``trace_policy`` of a middleware whose hooks are inline: spans without input and output."""

@@ -18,10 +18,10 @@ from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
 
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
     NO_PAYLOADS,
@@ -29,6 +29,7 @@ from trunkline.agents.langchain.middleware._hooks import (
     inline,
     remove_hooks,
 )
+from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
@@ -81,9 +82,10 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         self._asks = any(mode.require_permission for mode in self.modes.values())
         self._restricts = any(mode.restricts for mode in self.modes.values())
         self._chosen: OrderedDict[str, str] = OrderedDict()
-        if all(mode.is_idle for mode in self.modes.values()):
+        idle = all(mode.is_idle for mode in self.modes.values())
+        if idle:
             remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
-            add_to_state(self)
+        add_to_state(self, None if idle else begin_run)
 
     # -- choosing ----------------------------------------------------------------------------------
 

@@ -18,9 +18,11 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
+from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
@@ -82,6 +84,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._about: dict[str, Any] = {"describe": words, "always": _read_place(persist)}
         self._subagents = subagents
         self._asks = any(rule.require_permission for rule in self.policy.values())
+        add_to_state(self, begin_run)
 
     def find_rule(self, tool: str) -> Rule | None:
         """The rule of the most specific pattern that fits a tool."""

@@ -19,10 +19,10 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
 from trunkline.agents.langchain.messages.plan import check_plan, plan_entries
-from trunkline.agents.langchain.middleware._end_of_run import add_to_state, middlewares_in, state_channels
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
     NO_PAYLOADS,
@@ -31,6 +31,7 @@ from trunkline.agents.langchain.middleware._hooks import (
     remove_hooks,
 )
 from trunkline.agents.langchain.middleware._plan_text import plan_in
+from trunkline.agents.langchain.middleware._run_observer import add_to_state, middlewares_in, state_channels
 from trunkline.errors import ConfigurationError
 
 __all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "apply_plan_options", "show_plan_of"]
@@ -118,7 +119,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self.by_hand = "manual" in self._triggers
         if not self._triggers:
             remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
-            add_to_state(self)
+        add_to_state(self, begin_run if self._triggers else None)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""

@@ -1,32 +1,30 @@
-"""The session of a run: its shared state, its MCP servers, and its end."""
+"""The session of a run: its answers, its shared state and its MCP servers."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
-from langgraph.errors import GraphInterrupt
-from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
 from trunkline.agents.langchain.hosted.run_channels import session_in
-from trunkline.agents.langchain.middleware._end_of_run import SEES_END_OF_RUN, add_to_state, call_at_end
+from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
     NO_PAYLOADS,
-    NODE_HOOKS,
     TOOL_HOOKS,
     inline,
     remove_hooks,
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
+from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
 from trunkline.agents.langchain.user_functions import SessionIdExtractor, contain_extractor
 from trunkline.errors import ConfigurationError
@@ -58,7 +56,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
     shows_answers = False
-    """Whether it says answers and the end of a run also where it shows no state."""
+    """Whether it shows answers also where it shows no state."""
 
     def __init__(
         self,
@@ -87,10 +85,8 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._mapper_failed = False
         idle = emit_state_snapshots == "none" and not mcp_servers and not self.shows_answers
         if idle:
-            remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
-        elif SEES_END_OF_RUN:
-            remove_hooks(self, *NODE_HOOKS)
-        self.end_channel = add_to_state(self, None if idle else self.end_unseen_run)
+            remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
+        add_to_state(self, None if idle else begin_run)
 
     @property
     def name(self) -> str:
@@ -127,11 +123,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         owner = self._owner(channel)
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
-        try:
-            response = handler(add_tools(request, owner))
-        except BaseException as error:
-            _end_failed_run(channel, request.runtime, error)
-            raise
+        response = handler(add_tools(request, owner))
         self._show_answer(channel, request, response)
         return response
 
@@ -144,11 +136,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             await self._servers.attach(owner)
         if channel is not None and not channel.follows_run:
             await channel.ctx.ready()
-        try:
-            response = await handler(add_tools(request, owner))
-        except BaseException as error:
-            _end_failed_run(channel, request.runtime, error)
-            raise
+        response = await handler(add_tools(request, owner))
         self._show_answer(channel, request, response)
         return response
 
@@ -164,7 +152,6 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             self._show_state(channel, request.state)
             if not channel.follows_run:
                 _show_results(channel, request.state)
-                call_at_end(get_config(), self.end_channel, partial(self._end_run, channel))
         return channel
 
     def _show_answer(self, channel: Channel | None, request: Any, response: Any) -> None:
@@ -184,48 +171,22 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 name = request.tool_call["name"]
                 tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
                 request = request if tool is None else request.override(tool=tool)
-            try:
-                return run_tool_call_sync(request, handler, owner)
-            except BaseException as error:
-                _end_failed_run(channel, request.runtime, error, recoverable=True)
-                raise
+            return run_tool_call_sync(request, handler, owner)
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool, one of the session's own too."""
         with use_run_channel(request.runtime, self) as channel:
-            try:
-                return await run_tool_call(request, handler, self._owner(channel))
-            except BaseException as error:
-                _end_failed_run(channel, request.runtime, error, recoverable=True)
-                raise
+            return await run_tool_call(request, handler, self._owner(channel))
 
     # -- the state ---------------------------------------------------------------------------------
 
-    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Show the last state, where the end of a run cannot be heard."""
-        channel = find_channel(runtime, self)
-        if channel is not None and not is_nested(runtime):
-            self._end_run(channel, state)
-        return None
-
-    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Show the last state, where the end of a run cannot be heard."""
-        return self.after_agent(state, runtime)
-
-    def end_unseen_run(self, state: dict[str, Any]) -> None:
-        """Show the last state of a run that is over and called no model."""
-        channel = find_channel(get_runtime(), self)
-        if channel is not None:
-            self._end_run(channel, state)
-
-    def _end_run(self, channel: Channel, state: dict[str, Any]) -> None:
-        _show_results(channel, state)
+    def show_end(self, channel: Channel, state: dict[str, Any]) -> None:
+        """Show the last state of a run that finishes, and messages that no model wrote, such as a guard's."""
+        if channel.run is not None:
+            for message in split_turn(state)[1]:
+                channel.emitter.message(None, message)
         self._show_state(channel, state, last=True)
-        run = channel.run
-        if run is not None and run.ends_by_itself:
-            messages = cast("list[Any]", state.get("messages") or [])
-            run.end(messages[-1] if messages else None)
 
     def _show_state(self, channel: Channel, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
@@ -265,18 +226,3 @@ def _show_results(channel: Channel, state: Mapping[str, Any]) -> None:
         # A call of an earlier turn is not known here.
         if message.type == "tool" and channel.emitter.call_id_of(None, str(message.tool_call_id)) is not None:
             channel.emitter.tool_message(None, message)
-
-
-def _end_failed_run(
-    channel: Channel | None, runtime: Any, error: BaseException, *, recoverable: bool = False
-) -> None:
-    """End a run that fails or stops here, if no callback follows it to its end.
-
-    A ``recoverable`` error does not end the run: the model gets it as a result.
-    """
-    fatal = not recoverable or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
-    run = channel.run if channel is not None else None
-    if fatal and run is not None and run.ends_by_itself and not is_nested(runtime):
-        if isinstance(error, GraphInterrupt):
-            run.interrupt(error)
-        run.end(error)

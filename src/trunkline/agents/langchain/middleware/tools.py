@@ -16,13 +16,14 @@ from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.callbacks.hosted_handler import is_followed
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error, explain
 from trunkline.agents.langchain.messages.result_content import ContentMapper, contain_content_mapper
-from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, TOOL_HOOKS, inline, remove_hooks
+from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.errors import TurnCancelled
 from trunkline.tools.naming import KindMapper, kind_of
@@ -56,9 +57,10 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.tool_kind_mapper = contain_kind_mapper(tool_kind_mapper)
         self.content_mapper = contain_content_mapper(content_mapper)
         self.handle_errors = handle_errors
-        if not (emit_tool_start or emit_tool_results or handle_errors):
+        idle = not (emit_tool_start or emit_tool_results or handle_errors)
+        if idle:
             remove_hooks(self, *TOOL_HOOKS)
-            add_to_state(self)
+        add_to_state(self, None if idle else begin_run)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show a call while it runs."""
