@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import enum
 from typing import Any
 
 import pytest
 from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.errors import GraphRecursionError
 
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import events as ev
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason, token_usage
+from trunkline.errors import TurnCancelled
 from trunkline.testing.chat import ScriptedChatModel, call
 
 # -- finish reasons --------------------------------------------------------------------------------
@@ -108,6 +110,15 @@ def test_a_refusal_is_seen_wherever_the_provider_puts_it() -> None:
     assert map_to_stop_reason(neither) == "end_turn"
 
 
+@pytest.mark.parametrize("ended", ["stop", "length", "content_filter"])
+def test_the_result_of_a_run_is_understood(ended: str) -> None:
+    asked, given = HumanMessage("go"), AIMessage("x", response_metadata={"finish_reason": ended})
+    result: dict[str, Any] = {"messages": [AIMessage("earlier"), asked, given], "note": "kept"}
+    assert map_to_stop_reason(result) == map_to_stop_reason(ended)
+    assert map_to_stop_reason({"messages": [given, asked]}) == "end_turn", "an earlier answer is not this one"
+    assert map_to_stop_reason({"messages": []}) == map_to_stop_reason(None) == "end_turn"
+
+
 # -- limits, as LangChain really reports them ------------------------------------------------------
 
 
@@ -165,6 +176,10 @@ def named(name: str, message: str = "", **attributes: Any) -> Exception:
     ("error", "reason"),
     [
         (asyncio.CancelledError(), "cancelled"),
+        (concurrent.futures.CancelledError(), "cancelled"),
+        (TurnCancelled("a permission was cancelled"), "cancelled"),
+        (GeneratorExit(), "cancelled"),
+        (KeyboardInterrupt(), "cancelled"),
         (GraphRecursionError("x"), "max_turn_requests"),
         (named("LengthFinishReasonError"), "max_tokens"),
         (named("ContentFilterFinishReasonError"), "refusal"),

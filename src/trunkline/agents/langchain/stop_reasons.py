@@ -5,12 +5,14 @@ Providers are recognised by the names they use; none of their packages is import
 
 from __future__ import annotations
 
-import asyncio
+import concurrent.futures
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline.agents.langchain.errors import as_dict, causes_of, names, names_of, provider_code
+from trunkline.agents.langchain.messages.history import split_turn
+from trunkline.errors import TurnCancelled
 
 __all__ = ["failure_in_message", "map_to_stop_reason", "token_usage"]
 
@@ -40,6 +42,7 @@ _LIMITS = (
     "Sorry, need more steps to process this request.",
 )
 """Texts of LangChain's limit middlewares and of LangGraph's prebuilt agent when they stop a run."""
+_CANCELLED = (TurnCancelled, concurrent.futures.CancelledError)
 _ERRORS: dict[ev.StopReason, frozenset[str]] = {
     "max_turn_requests": names(
         "GraphRecursionError ModelCallLimitExceededError ToolCallLimitExceededError MaxTurnsExceeded"
@@ -53,13 +56,19 @@ _ERRORS: dict[ev.StopReason, frozenset[str]] = {
 
 
 def map_to_stop_reason(outcome: Any) -> ev.StopReason:
-    """Give the stop reason for a finish reason, a final message, its metadata, or an exception."""
+    """Give the stop reason for what a run gave or raised: the result of ``ainvoke``, or an exception.
+
+    A message, its metadata and a model's finish reason are taken as well.
+    """
     if isinstance(outcome, BaseException):
         return _stop_of_error(outcome)
     if isinstance(outcome, str):
         return _stop_of_reasons([outcome])
     if isinstance(outcome, Mapping):
         metadata = cast("Mapping[str, Any]", outcome)
+        if "messages" in metadata:
+            answers = [one for one in split_turn(metadata)[1] if one.type == "ai"]
+            return map_to_stop_reason(answers[-1] if answers else None)
         return _stop_of_reasons(_reasons_in(metadata.get("response_metadata") or metadata))
     if _was_refused(outcome):
         return "refusal"
@@ -113,7 +122,7 @@ def _was_stopped(message: Any) -> bool:
 
 def _stop_of_error(error: BaseException) -> ev.StopReason:
     for one in causes_of(error):
-        if isinstance(one, asyncio.CancelledError):
+        if isinstance(one, _CANCELLED) or not isinstance(one, Exception):
             return "cancelled"
         class_names = names_of(one)
         for reason, known in _ERRORS.items():

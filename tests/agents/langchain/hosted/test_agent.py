@@ -27,6 +27,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
+from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
@@ -44,7 +45,9 @@ from tests.hubs import soon
 from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.hosted.agui import agui_agent
 from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.agents.langchain.middleware._run_observer import RunObserver
 from trunkline.agents.langchain.middleware.modes import Mode
 from trunkline.errors import ConfigurationError, TurnCancelled
@@ -301,6 +304,69 @@ async def test_a_run_that_is_cancelled_settles_its_calls() -> None:
     with pytest.raises(asyncio.CancelledError):
         await soon(task)
     assert statuses(transport, "call_1") == ["pending", "in_progress", "failed"]
+
+
+@WAYS
+@pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
+async def test_a_thread_has_no_unanswered_call_after_a_cancel(wrap: Any, run: Way) -> None:
+    saver: Any = SqliteSaver(sqlite3.connect(":memory:", check_same_thread=False))
+    if run in (ainvoke, astream):
+        saver = InMemorySaver()
+
+    @tool
+    def leave() -> str:
+        """Stop everything."""
+        raise TurnCancelled("the client cancelled")
+
+    script = [["Wait. ", call("leave", {}), call("weather", {"city": "Rome"})], "Hello."]
+    transport = RecordingTransport() if wrap is acp_agent else Page()
+    agent = wrap(ScriptedChatModel(*script), [leave, weather], transport=transport, checkpointer=saver)
+    with pytest.raises(TurnCancelled):
+        await run(agent, PROMPT, on_thread("s1"))
+    left = agent.agent.get_state(on_thread("s1"))
+    assert left.next == ()
+    assert unanswered_calls(left.values["messages"]) == []
+    await run(agent, PROMPT, on_thread("s1"))
+    kinds = [message.type for message in agent.agent.get_state(on_thread("s1")).values["messages"]]
+    assert kinds == ["human", "ai", "tool", "tool", "human", "ai"]
+
+
+async def test_a_thread_has_no_unanswered_call_after_its_task_was_cancelled() -> None:
+    begun = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    page = Page()
+    agent = agui_agent(
+        ScriptedChatModel([call("wait", {})]), [wait], transport=page, checkpointer=InMemorySaver()
+    )
+    task = asyncio.create_task(agent.ainvoke(PROMPT, on_thread("s1")))
+    await soon(begun.wait())
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    state = cast("Any", agent.agent).get_state(on_thread("s1"))
+    assert [message.type for message in state.values["messages"]] == ["human", "ai", "tool"]
+    assert page.outcome == "cancelled"
+
+
+async def test_a_thread_that_waits_for_an_answer_still_does_when_its_stream_is_closed() -> None:
+    review = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
+    agent = acp_agent(
+        model(), [weather], transport=RecordingTransport(), middleware=[review], checkpointer=InMemorySaver()
+    )
+    async with asyncio.timeout(10):
+        stream = agent.astream(PROMPT, on_thread("s1"), stream_mode="updates")
+        async for item in stream:
+            if "__interrupt__" in item:
+                break
+        await stream.aclose()
+    assert cast("Any", agent.agent).get_state(on_thread("s1")).interrupts
 
 
 async def test_a_stream_that_is_left_early_settles_its_calls() -> None:

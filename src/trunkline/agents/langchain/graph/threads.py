@@ -28,7 +28,7 @@ from trunkline.agents.langchain.messages.refused_inputs import replace_attachmen
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 
-__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind", "waits"]
+__all__ = ["delete", "fork", "history", "is_broken", "is_durable", "repair", "rewind", "waits"]
 
 _PAGE = 50
 
@@ -45,6 +45,11 @@ def _config(thread_id: str) -> dict[str, Any]:
 def _messages(state: Any) -> list[Any]:
     values = state.values
     return read_messages(cast("dict[str, Any]", values).get("messages")) if isinstance(values, dict) else []
+
+
+def is_durable(agent: Any) -> bool:
+    """Whether an agent remembers threads by itself."""
+    return hasattr(agent, "aget_state") and bool(getattr(agent, "checkpointer", None))
 
 
 async def history(

@@ -6,9 +6,11 @@ around them starts the run and ends it, well or not.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, cast
 
 from langchain import agents
@@ -19,16 +21,25 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from langgraph.graph import StateGraph
 
 from trunkline.agents.langchain.channel import Channel, use_channel
+from trunkline.agents.langchain.graph.checkpointers import in_threads
 from trunkline.agents.langchain.graph.inspect import middleware_in
+from trunkline.agents.langchain.graph.threads import is_durable, repair
 from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, check_names, known_options
+from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.pii import scrubber
+from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import RunInfo
+from trunkline.transports.event_loops import background_loop, wait_in_thread
 
 __all__ = ["NOTHING", "OwnAgent", "build_agent"]
+
+log = logging.getLogger("trunkline.langchain")
+
+_REPAIR_WITHIN = 5.0  # seconds
 
 
 class OwnAgent(Runnable[Any, Any]):
@@ -69,10 +80,10 @@ class OwnAgent(Runnable[Any, Any]):
     ) -> Any:
         """Run the agent and give its result."""
         run, merged = self._identify(input, config, transport, context, kwargs)
-        await self.middleware.runs.front_end.connect(run.transport, run.thread_id)
-        with self._running(run) as channel, _in_channel(channel):
-            given = await self._aprepare(input, channel, merged)
-            return None if given is NOTHING else await self.agent.ainvoke(given, merged, **kwargs)
+        async with self._arunning(run, merged) as channel:
+            with _in_channel(channel):
+                given = await self._aprepare(input, channel, merged)
+                return None if given is NOTHING else await self.agent.ainvoke(given, merged, **kwargs)
 
     def invoke(
         self,
@@ -85,7 +96,7 @@ class OwnAgent(Runnable[Any, Any]):
     ) -> Any:
         """Run the agent in this thread and give its result."""
         run, merged = self._identify(input, config, transport, context, kwargs)
-        with self._running(run) as channel, _in_channel(channel):
+        with self._running(run, merged) as channel, _in_channel(channel):
             return self.agent.invoke(self._prepare(input, channel, merged), merged, **kwargs)
 
     async def astream(
@@ -99,8 +110,7 @@ class OwnAgent(Runnable[Any, Any]):
     ) -> AsyncGenerator[Any]:
         """Run the agent and give what it streams."""
         run, merged = self._identify(input, config, transport, context, kwargs)
-        await self.middleware.runs.front_end.connect(run.transport, run.thread_id)
-        with self._running(run) as channel:
+        async with self._arunning(run, merged) as channel:
             given = await self._aprepare(input, channel, merged)
             if given is NOTHING:
                 return
@@ -127,7 +137,7 @@ class OwnAgent(Runnable[Any, Any]):
     ) -> Generator[Any]:
         """Run the agent in this thread and give what it streams."""
         run, merged = self._identify(input, config, transport, context, kwargs)
-        with self._running(run) as channel:
+        with self._running(run, merged) as channel:
             given = self._prepare(input, channel, merged)
             stream = cast("Generator[Any]", self.agent.stream(given, merged, **kwargs))
             try:
@@ -226,8 +236,8 @@ class OwnAgent(Runnable[Any, Any]):
         return run, merged
 
     @contextmanager
-    def _running(self, info: RunInfo) -> Generator[Channel | None]:
-        """Start a run, and end it."""
+    def _running(self, info: RunInfo, config: RunnableConfig | None = None) -> Generator[Channel | None]:
+        """Start a run, and end it; with its config its thread is repaired after a cancel."""
         channel = self.middleware.runs.start(info, ended_by_wrapper=True)
         run = channel.run if channel is not None else None
         if channel is not None:
@@ -236,10 +246,40 @@ class OwnAgent(Runnable[Any, Any]):
             yield channel
         except BaseException as error:
             if run is not None:
+                if config is not None and self._needs_repair(run, config, error):
+                    wait_in_thread(self._repair(run, config), background_loop())
                 run.end(error)
             raise
         if run is not None:
             run.end()
+
+    @asynccontextmanager
+    async def _arunning(self, info: RunInfo, config: RunnableConfig) -> AsyncGenerator[Channel | None]:
+        """Connect the client, start a run, and end it; after a cancel its thread is repaired."""
+        await self.middleware.runs.front_end.connect(info.transport, info.thread_id)
+        with self._running(info) as channel:
+            try:
+                yield channel
+            except BaseException as error:
+                run = channel.run if channel is not None else None
+                if run is not None and self._needs_repair(run, config, error):
+                    await asyncio.shield(asyncio.ensure_future(self._repair(run, config)))
+                raise
+
+    def _needs_repair(self, run: OwnRun, config: RunnableConfig, error: BaseException) -> bool:
+        """Whether a run was cancelled on a thread; one that failed is left as it is, to be tried again."""
+        on_thread = is_durable(self.agent) and "thread_id" in config.get("configurable", {})
+        return on_thread and map_to_stop_reason(error) == "cancelled" and run.is_over(error)
+
+    async def _repair(self, run: OwnRun, config: RunnableConfig) -> None:
+        """Answer the calls that a cancelled run left open: providers refuse a history that has some."""
+        saver = in_threads(cast("Any", self.agent).checkpointer)
+        graph = cast("Any", self.agent).copy({"checkpointer": saver})
+        try:
+            async with asyncio.timeout(_REPAIR_WITHIN):
+                await repair(graph, config.get("configurable", {})["thread_id"], run.turn.turn_so_far)
+        except Exception:
+            log.exception("the thread of a cancelled run could not be repaired")
 
 
 NOTHING: Any = object()

@@ -25,8 +25,9 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.interrupts import emit_decision
+from trunkline.agents.langchain.graph.threads import is_durable
 from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent, build_agent
-from trunkline.agents.langchain.hosted.agui_request import is_durable, read_request, thread_messages
+from trunkline.agents.langchain.hosted.agui_request import read_request, thread_messages
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
 from trunkline.agents.langchain.hosted.options import AguiAgentOptions, AguiRunOptions
 from trunkline.agents.langchain.hosted.run import OwnRun

@@ -28,7 +28,7 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.imported_history import history_events
 from trunkline.session.questions import check_answer
 
-__all__ = ["RequestMeaning", "is_durable", "read_request", "thread_messages"]
+__all__ = ["RequestMeaning", "read_request", "thread_messages"]
 
 
 IntentOf = Callable[[Any, Conversation, Mapping[str, ev.Asked]], Intent]
@@ -49,11 +49,6 @@ class RequestMeaning(msgspec.Struct, kw_only=True):
     """Whether what the agent waited for is not answered any more."""
 
 
-def is_durable(agent: Any) -> bool:
-    """Whether an agent remembers threads by itself."""
-    return hasattr(agent, "aget_state") and bool(getattr(agent, "checkpointer", None))
-
-
 def thread_messages(snapshot: Any) -> list[Any]:
     """The messages of a thread."""
     values: Any = snapshot.values
@@ -72,7 +67,7 @@ async def read_request(
     ``open_questions`` are those that the client was asked, as far as this process knows.
     """
     mapper = ContentBlockMapper()
-    if not is_durable(agent):
+    if not threads.is_durable(agent):
         return _from_history(agent, request, mapper)
     config: Any = {"configurable": {"thread_id": thread_id}}
     snapshot: Any = await agent.aget_state(config)
