@@ -16,7 +16,7 @@ from tests.agents.langchain.agui_client import WAYS, Page, Way
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, text
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.agents.langchain import (
     PermissionMiddleware,
