@@ -121,7 +121,7 @@ class HostedTurn(BaseTurn):
             self._release_held_before(event)
             if is_plain_text(event):
                 event = with_well_formed_text(event)
-            else:
+            elif isinstance(event, ev.StateReplaced | ev.StatePatched):
                 self.session.view.apply(event)
             self._show(event)
 
