@@ -187,7 +187,7 @@ class LangChainAgent:
         # The tools of the session's servers are not known before these are open.
         served = session.mcp_servers or any(getattr(one, "has_servers", False) for one in self.middleware)
         own = None if served else self.own_tools
-        return await threads.history(self.runnable, session.thread_id, self.mapper, own)
+        return await threads.history(self.runnable, session.thread_id, self.mapper, own, self.content_mapper)
 
     async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
         """Whether the thread still waits for the answers to these questions."""

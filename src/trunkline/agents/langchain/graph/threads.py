@@ -14,6 +14,7 @@ from langgraph.graph import END, START
 from langgraph.types import StateSnapshot, StateUpdate
 
 from trunkline.agents.langchain.graph.remembered_questions import add_questions, waits_for
+from trunkline.agents.langchain.messages.emitter import ResultMapper
 from trunkline.agents.langchain.messages.history import (
     conversation_of,
     empty_answer,
@@ -57,16 +58,18 @@ async def history(
     thread_id: str,
     mapper: ContentBlockMapper | None = None,
     own_tools: Collection[str] | None = None,
+    content_mapper: ResultMapper | None = None,
 ) -> Conversation | None:
     """The conversation of a thread with the questions that it waits for; None for an empty thread.
 
     With ``own_tools``, the names of the graph's tools, a call of another tool is the front end's to run.
+    ``content_mapper`` gives what is shown of the result of a tool.
     """
     state = await graph.aget_state(_config(thread_id))
     messages = name_messages(_messages(state))
     if not messages:
         return None
-    conversation = conversation_of(messages, mapper)
+    conversation = conversation_of(messages, mapper, content_mapper)
     add_questions(conversation, graph, state, messages, own_tools)
     return conversation
 

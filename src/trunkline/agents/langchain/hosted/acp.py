@@ -91,7 +91,9 @@ class AcpAgent(OwnAgent):
         run, merged = self._identify(request, config, transport, context, {})
         if not getattr(self.agent, "checkpointer", None):
             raise ConfigurationError("no thread can be loaded: give the agent a checkpointer")
-        thread = await history(self.agent, merged.get("configurable", {})["thread_id"])
+        mapper = self.middleware.runs.content_mapper
+        thread_id = merged.get("configurable", {})["thread_id"]
+        thread = await history(self.agent, thread_id, content_mapper=mapper)
         if thread is None:
             raise SessionNotFound(f"there is no session {request.session_id}: begin a new one")
         output = self.middleware.runs.front_end.open(run, None)

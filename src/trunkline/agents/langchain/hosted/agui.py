@@ -128,7 +128,8 @@ class AguiAgent(OwnAgent):
             if meaning.asked:
                 run.requests.show_known()
             elif is_durable(self.agent):
-                run.requests.show_missing(conversation_of(meaning.known))
+                mapper = self.middleware.runs.content_mapper
+                run.requests.show_missing(conversation_of(meaning.known, content_mapper=mapper))
             run.restore(meaning.known, meaning.asked)
             for item, answered in meaning.answers:
                 run.turn.emit(answered)

@@ -21,11 +21,10 @@ from langgraph.config import get_config
 from trunkline.agents.langchain.channel import Channel, Filter, filtered
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.hosted.run import OwnRun
-from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
 from trunkline.agents.langchain.pii import Scrub
 from trunkline.agents.langchain.user_functions import (
     SessionIdExtractor,
-    UserFunction,
     contain_extractor,
     contain_kind_mapper,
 )
@@ -81,7 +80,7 @@ class OwnRuns:
         *,
         session_id_extractor: SessionIdExtractor | None = None,
         tool_kind_mapper: KindMapper | None = None,
-        content_mapper: UserFunction | None = None,
+        content_mapper: ResultMapper | None = None,
         event_filter: Callable[[], Filter | None] | None = None,
     ) -> None:
         """Talk through a transport, or through the one that a run's context brings."""
@@ -89,7 +88,7 @@ class OwnRuns:
         self._transport = transport
         self._session_of = contain_extractor(session_id_extractor) or session_in
         self._kind_mapper = contain_kind_mapper(tool_kind_mapper)
-        self._content_mapper = content_mapper
+        self.content_mapper = content_mapper
         self._discretion = event_filter
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
@@ -184,7 +183,7 @@ class OwnRuns:
         event_filter = self._discretion() if self._discretion is not None else None
         emit = turn.emit if event_filter is None else filtered(event_filter, turn.emit)
         emitter = Emitter(
-            emit, turn.turn_id, kind_mapper=self._kind_mapper, content_mapper=self._content_mapper
+            emit, turn.turn_id, kind_mapper=self._kind_mapper, content_mapper=self.content_mapper
         )
 
         def release(own: OwnRun, suspended: bool) -> None:

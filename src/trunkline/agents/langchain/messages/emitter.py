@@ -27,7 +27,10 @@ from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import KindMapper, kind_of, title_of
 
-__all__ = ["Emitter", "ModelRun"]
+__all__ = ["Emitter", "ModelRun", "ResultMapper"]
+
+ResultMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
+"""From a tool's message to what is shown of it; None for all of it."""
 
 _REASON_LENGTH = 500
 
@@ -92,7 +95,7 @@ class Emitter:
         *,
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
-        content_mapper: Callable[[Any], tuple[c.Content, ...] | None] | None = None,
+        content_mapper: ResultMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
         call_files: CallFiles | None = None,
         emit_text: Callable[[str, str], None] | None = None,
@@ -103,8 +106,7 @@ class Emitter:
         """Send events to ``emit``; without ``text`` or ``reasoning`` these are left out.
 
         ``emit_text(text, message_id)`` is a faster way for the agent's own plain text. ``annotations`` gives
-        what an MCP server says of a tool. ``content_mapper`` gives what is shown of a tool's message, or None
-        for all of it. ``scrub`` removes personal data from a message, or gives None for
+        what an MCP server says of a tool. ``scrub`` removes personal data from a message, or gives None for
         one that must not be shown; with it no tokens are emitted, only whole messages.
         """
         self.emit = emit
@@ -388,6 +390,8 @@ class Emitter:
             failed = is_failure(message) and not denied
             mapped = self.content_mapper(message) if self.content_mapper is not None else None
             content = self.mapper.content_of(message.content) if mapped is None else mapped
+            # A call that shows a change keeps it, unless there is something else to show.
+            keeps_diff = call.diff and not mapped and not (failed or denied)
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
@@ -397,7 +401,7 @@ class Emitter:
                     call_id=call.call_id,
                     status="denied" if denied else "failed" if failed else "completed",
                     # A refusal shows the text that the model gets.
-                    content=None if call.diff and mapped is None and not (failed or denied) else content,
+                    content=None if keeps_diff else content,
                     raw_output=None
                     if denied or mapped is not None
                     else json_value(raw if artifact is None else artifact),

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMess
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.providers import list_blocks
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED, replace_attachments
@@ -242,10 +242,15 @@ def name_messages(messages: Iterable[Any]) -> list[Any]:
     ]
 
 
-def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None = None) -> Conversation:
+def conversation_of(
+    messages: Iterable[Any],
+    mapper: ContentBlockMapper | None = None,
+    content_mapper: ResultMapper | None = None,
+) -> Conversation:
     """Read a thread as a conversation: every message of the user begins a turn.
 
     What the framework wrote for the model only (system prompts, summaries, notifications) is left out.
+    ``content_mapper`` gives what is shown of the result of a tool.
     """
     mapper = mapper or ContentBlockMapper()
     events: list[ev.Event] = []
@@ -257,7 +262,7 @@ def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None =
             continue
         if message.type != "tool":
             # Some models number their calls from zero in every message.
-            emitter = Emitter(_UniqueCallIds(events), None, mapper=mapper)
+            emitter = Emitter(_UniqueCallIds(events), None, mapper=mapper, content_mapper=content_mapper)
         emitter.message(None, message)
     conversation = fold(events)
     for call in conversation.calls.values():

@@ -55,7 +55,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.emit_tool_start = emit_tool_start
         self.emit_tool_results = emit_tool_results
         self.tool_kind_mapper = contain_kind_mapper(tool_kind_mapper)
-        self.content_mapper = contain_content_mapper(content_mapper)
+        self.content_mapper = contain_content_mapper(content_mapper if emit_tool_results else _hide)
         self.handle_errors = handle_errors
         idle = not (emit_tool_start or emit_tool_results or handle_errors)
         if idle:
@@ -101,7 +101,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _begin(self, channel: Channel | None, request: Any) -> Channel | None:
         """Say that a call begins; give whom its end is said to."""
-        if channel is not None and self.content_mapper is not None and self.emit_tool_results:
+        if channel is not None and self.content_mapper is not None:
             channel.emitter.content_mapper = self.content_mapper
         if channel is None or not self._ends or is_nested(request.runtime):
             return None  # The calls of a subagent are told by callback, which knows where they belong.
@@ -132,9 +132,12 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         for message in _messages_of(result, request.tool_call["id"]):
             # Named before it is said: the thread then knows it by the id that the client knows.
             message.id = message.id or str(uuid4())
-            if not self.emit_tool_results:
-                message = message.model_copy(update={"content": "", "artifact": None})
             channel.emitter.tool_message(None, message)
+
+
+def _hide(message: Any) -> tuple[()]:
+    """Show nothing of a result."""
+    return ()
 
 
 class ToolEventFilter:
