@@ -20,6 +20,7 @@ from trunkline.questions import ClientCall
 
 __all__ = [
     "CLIENT_MESSAGE_ID",
+    "client_results",
     "Outline",
     "OutlineReader",
     "PresentOutline",
@@ -97,21 +98,23 @@ def is_message(message: Message) -> bool:
     return message.role == "user" or any(isinstance(part, TextPart | CallPart) for part in message.parts)
 
 
+def client_results(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
+    """The results that clients sent: the id of the message and the answer, by call."""
+    found: dict[str, tuple[str, ev.Answered]] = {}
+    for question in conversation.questions.values():
+        asked, answered = question.asked.question, question.answered
+        if isinstance(asked, ClientCall) and answered and CLIENT_MESSAGE_ID in (answered.meta or {}):
+            found[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID]), answered
+    return found
+
+
 def outline_of(turn_id: str, conversation: Conversation) -> TurnOutline:
     """Give the outline of a turn from what was said in it."""
     positions = {message.message_id: position for position, message in enumerate(conversation.messages)}
-    from_client: dict[str, str] = {}
-    for question in conversation.questions.values():
-        asked, answered = question.asked.question, question.answered
-        if (
-            isinstance(asked, ClientCall)
-            and answered is not None
-            and CLIENT_MESSAGE_ID in (answered.meta or {})
-        ):
-            from_client[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID])
+    from_client = client_results(conversation)
 
     def outline(call: Call) -> OutlineCall:
-        own = from_client.get(call.call_id)
+        own, _ = from_client.get(call.call_id, (None, None))
         beside = call.after if call.message_id is None else call.message_id
         return OutlineCall(
             call_id=call.call_id,

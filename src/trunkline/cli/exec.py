@@ -8,7 +8,6 @@ import sys
 
 import click
 
-from trunkline.agents.interface import Agent
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.exec_approvals import Approve, ExecApprovals
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
@@ -86,11 +85,19 @@ def command(
     prepare_process(shows_failures=format_ == "text")
     output = Output.claim()
     agent = resolve_target(target)
-    printer = _printer(format_, output)
-    approvals = ExecApprovals(approve)
-    work = _run(agent, target, text, printer, output, approvals, timeout, session_id, policy, journal, cwd)
+
+    async def run() -> int:
+        async with opened_hub(agent, target, journal, policy) as hub:
+            session = await open_session(hub, session_id, cwd or os.getcwd())
+            execution = ExecRun(session, _printer(format_, output), ExecApprovals(approve))
+            output.on_reader_gone = lambda: execution.stop(READER_GONE)
+            try:
+                return await execution.run(text, timeout)
+            except AuthenticationRequired as error:
+                raise AuthenticationRequired(f"{error}; `trunkline chat {target}` lets you log in") from None
+
     try:
-        return asyncio.run(work)
+        return asyncio.run(run())
     finally:
         end_descendants()
 
@@ -108,26 +115,3 @@ def _printer(format_: Format, output: Output) -> Printer:
     if format_ == "events":
         return EventsPrinter(output)
     return JsonPrinter(output) if format_ == "json" else TextPrinter(output)
-
-
-async def _run(
-    agent: Agent,
-    target: str,
-    prompt: str,
-    printer: Printer,
-    output: Output,
-    approvals: ExecApprovals,
-    timeout: float | None,
-    session_id: str | None,
-    policy: Policy | None,
-    journal: str | None,
-    cwd: str | None,
-) -> int:
-    async with opened_hub(agent, target, journal, policy) as hub:
-        session = await open_session(hub, session_id, cwd or os.getcwd())
-        execution = ExecRun(session, printer, approvals)
-        output.on_reader_gone = lambda: execution.stop(READER_GONE)
-        try:
-            return await execution.run(prompt, timeout)
-        except AuthenticationRequired as error:
-            raise AuthenticationRequired(f"{error}; `trunkline chat {target}` lets you log in") from None

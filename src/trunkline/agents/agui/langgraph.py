@@ -25,6 +25,7 @@ __all__ = [
     "interrupt_of",
     "is_langgraph",
     "raw_value",
+    "read_arguments",
     "reviews_of",
     "without_messages",
 ]
@@ -124,7 +125,7 @@ class _Reviews(TypedDict, total=False):
 def _call_of(name: str, args: Any, calls: Mapping[str, Json]) -> str | None:
     """The call that is reviewed; a review names it by what it does."""
     named = [call_id for call_id, call in calls.items() if call["name"] == name]
-    same = [call_id for call_id in named if _read(calls[call_id]["arguments"]) == args]
+    same = [call_id for call_id in named if read_arguments(calls[call_id]["arguments"]) == args]
     return next(iter(same or named), None)
 
 
@@ -167,7 +168,8 @@ def _messages(state: Any) -> list[Json]:
     return found if shaped else []
 
 
-def _read(arguments: str) -> Any:
+def read_arguments(arguments: str) -> Any:
+    """Read the arguments of a call; those that are not JSON stay text."""
     try:
         return msgspec.json.decode(arguments or "{}")
     except (msgspec.DecodeError, RecursionError):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.agui.langgraph import decision_of, is_langgraph, raw_value, reviews_of
+from trunkline.agents.agui.langgraph import decision_of, is_langgraph, raw_value, read_arguments, reviews_of
 from trunkline.agents.agui.run_end import RunEnd
 from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
@@ -65,7 +65,7 @@ def open_questions(ending: RunEnd, calls: Mapping[str, Json], tools: Iterable[st
     for call_id in ending.pending:
         call = calls.get(call_id, {})
         if call.get("name") in own:
-            asked = ClientCall(call_id=call_id, name=call["name"], input=_read(call["arguments"]))
+            asked = ClientCall(call_id=call_id, name=call["name"], input=read_arguments(call["arguments"]))
             questions.append(OpenQuestion(_CLIENT + call_id, asked, call["lane"]))
     return questions
 
@@ -141,13 +141,6 @@ def _schema(given: Any) -> Json:
     except msgspec.ValidationError:
         return {}
     return cast("Json", given or {})
-
-
-def _read(arguments: str) -> Any:
-    try:
-        return msgspec.json.decode(arguments or "{}")
-    except (msgspec.DecodeError, RecursionError):
-        return arguments
 
 
 # -- answering -------------------------------------------------------------------------------------

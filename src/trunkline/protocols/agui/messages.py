@@ -12,10 +12,9 @@ from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand
-from trunkline.outline import CLIENT_MESSAGE_ID
+from trunkline.outline import client_results
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import PART_KEY, call_metadata, content_part, tool_result
-from trunkline.questions import ClientCall
 
 __all__ = ["check_message", "content_of", "parsed", "snapshot_of"]
 
@@ -54,20 +53,6 @@ def snapshot_of(
     return messages
 
 
-def _client_results(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
-    """The results that clients sent: the id of the message and the answer, by call."""
-    found: dict[str, tuple[str, ev.Answered]] = {}
-    for question in conversation.questions.values():
-        asked, answered = question.asked.question, question.answered
-        if (
-            isinstance(asked, ClientCall)
-            and answered is not None
-            and CLIENT_MESSAGE_ID in (answered.meta or {})
-        ):
-            found[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID]), answered
-    return found
-
-
 def _user(message: Message) -> list[dict[str, Any]]:
     content: Any = [part for block in message.content if (part := content_part(block)) is not None]
     if len(content) == 1 and content[0].keys() == {"type", "text"}:
@@ -86,7 +71,7 @@ class _MessageWriter:
         self._modern = modern
         self._results = results
         self._with_metadata = with_metadata
-        self._client_results = _client_results(conversation)
+        self._client_results = client_results(conversation)
         self._terminals = {name: terminal.data for name, terminal in conversation.terminals.items()}
         self._without_message: dict[str | None, list[Call]] = {}
         last_of = {message.turn_id: message.message_id for message in conversation.messages}

@@ -58,22 +58,24 @@ class AguiRoutes:
 
     async def run(self, request: Request) -> Response:
         """Open a run and stream it; what can be refused is refused before the first byte."""
-        runs, limits = self._runs, self._agents.limits
-        with self._agents.body_budget.hold(access_of(request.scope).principal) as take:
-            body = await read_body(request, limits, with_history=True, take=take)
-            wanted = read_input(body, most=limits.messages)
-            agent = request.path_params.get("agent")
-            opening = runs.open(wanted, agent, request, runs.options, body=body)
-            return await runs.stream(opening, wanted, request)
+        return await self._stream(request, replay=False)
 
     async def connect(self, request: Request) -> Response:
         """Show a thread as it is, and what runs in it."""
-        runs, limits = self._runs, self._agents.limits
+        return await self._stream(request, replay=True)
+
+    async def _stream(self, request: Request, *, replay: bool) -> Response:
+        runs, limits, agent = self._runs, self._agents.limits, request.path_params.get("agent")
         with self._agents.body_budget.hold(access_of(request.scope).principal) as take:
             body = await read_body(request, limits, with_history=True, take=take)
             wanted = read_input(body, most=limits.messages)
-            opening = runs.open_replay(wanted, request.path_params.get("agent"), request, runs.options)
-            return await runs.stream(opening, wanted, request)
+            if replay:
+                return await runs.stream(
+                    runs.open_replay(wanted, agent, request, runs.options), wanted, request
+                )
+            return await runs.stream(
+                runs.open(wanted, agent, request, runs.options, body=body), wanted, request
+            )
 
     async def capabilities(self, request: Request) -> Response:
         """Say what an agent can do, in AG-UI's terms."""
