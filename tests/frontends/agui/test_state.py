@@ -97,3 +97,23 @@ def test_whatever_becomes_of_the_state_the_client_has_it_in_the_end(states: list
     client.take(plain(view.final(8)))
 
     assert client.state == before
+
+
+@pytest.mark.parametrize("mode", ["initial", "all", "final", "none"])
+def test_a_state_that_the_client_predicts_is_sent_whole_once_more(mode: Any) -> None:
+    shown = {"initial": ["StateSnapshot"], "all": ["StateSnapshot"], "final": [], "none": []}[mode]
+    view = StateView(mode, {"b": [1]})
+    view.predict()
+
+    assert kinds(view.patch(ev.StatePatched(patch=ADD), 7)) == shown, "a patch may not fit what it predicted"
+    assert kinds(view.final(7)) == (["StateSnapshot"] if mode == "final" else [])
+    assert view.final(7) == []
+
+
+def test_a_prediction_that_nothing_follows_is_set_right_at_the_end() -> None:
+    view = StateView("initial", {"a": 1})
+    view.predict()
+
+    assert plain(view.final(7)) == [{"type": "STATE_SNAPSHOT", "timestamp": 7, "snapshot": {"a": 1}}]
+    view.predict()
+    assert kinds(view.replace(ev.StateReplaced(state={"a": 1}), 7)) == ["StateSnapshot"]
