@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -214,9 +215,43 @@ def test_requests_are_as_large_as_is_wanted(folder: Path) -> None:
     assert codes == [200, 413, 413]
 
 
+def test_a_run_goes_on_and_a_question_waits_as_long_as_is_wanted(folder: Path) -> None:
+    with (
+        serving("agents.py:short", "demo", "--grace", "never", "--question-ttl", "90s", cwd=folder) as child,
+        child.client() as client,
+    ):
+        with client.stream("POST", "/agui", json=run_input(thread="left")) as response:
+            next(response.iter_text())  # The page is gone in the middle of the answer.
+        asked = client.post("/agui/demo", json=run_input("/permission", thread="asks")).text
+        (expires,) = re.findall(r'"expiresAt":"([^"]+)"', asked)
+        left = datetime.fromisoformat(expires).timestamp() - time.time()
+        end = time.monotonic() + SECONDS
+        while "29 " not in client.get("/sessions/left").text:
+            assert time.monotonic() < end, "the run was stopped"
+            time.sleep(0.02)
+        child.end()
+    assert 60 < left <= 90
+
+
+def test_a_history_is_as_long_as_is_wanted_and_connections_are_as_many(folder: Path) -> None:
+    with (
+        serving("demo", "--max-messages", "1", "--max-connections", "8", cwd=folder) as child,
+        child.client() as client,
+    ):
+        body = run_input()
+        body["messages"] *= 2
+        refused = client.post("/agui", json=body)
+        child.end()
+    assert (refused.status_code, "1 are the most" in refused.text) == (422, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (("--grace", "long"), "write a number with s, min, h or d"),
+        (("--grace", "2d"), "disconnect_grace is 172800.0: give seconds, from 0 to a day"),
+        (("--question-ttl", "0s"), "--question-ttl must be more than 0s"),
+        (("--interrupts", "loud"), "is not one of"),
         (("--retain-age", "a month"), "write a number with s, min, h or d"),
         (("--max-body", "much"), "is no size"),
         (("--max-body", "8M", "--max-history", "4M"), "--max-history no less than --max-body"),

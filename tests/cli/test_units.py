@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import click
 import pytest
 
-from trunkline.cli.units import parse_age, parse_size, size_text
+from trunkline.cli.units import parse_age, parse_size, parse_wait, size_text
 
 
 @pytest.mark.parametrize(
@@ -11,6 +13,10 @@ from trunkline.cli.units import parse_age, parse_size, size_text
 )
 def test_an_age_is_a_number_with_its_unit(text: str, seconds: float) -> None:
     assert parse_age(text) == seconds
+
+
+def test_a_wait_is_an_age_or_never_ends() -> None:
+    assert (parse_wait("2s"), parse_wait("never")) == (2.0, math.inf)
 
 
 @pytest.mark.parametrize(

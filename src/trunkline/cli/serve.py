@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 import shlex
@@ -18,7 +19,7 @@ from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.start import prepare_process
-from trunkline.cli.units import parse_age, parse_size
+from trunkline.cli.units import parse_age, parse_size, parse_wait
 from trunkline.errors import ConfigurationError
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
@@ -94,6 +95,17 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     help="What an agent gets of the history that a page brings to a new thread.",
 )
 @click.option(
+    "--interrupts",
+    type=click.Choice(["auto", "outcome", "event", "both"]),
+    default="auto",
+    show_default=True,
+    help="How a page gets an interrupt() of a graph's own: as the outcome of the run, as the event "
+    "on_interrupt of older pages, or both. auto: the event for CopilotKit, both for others.",
+)
+@click.option(
+    "--emit-activities", is_flag=True, help="Send plans, media and running output as ACTIVITY events."
+)
+@click.option(
     "--cwd",
     type=FOLDER,
     help="The folder of sessions from web pages (default: none, so they have no files and no terminals).",
@@ -105,6 +117,43 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @click.option(
     "--retain-bytes", type=parse_size, metavar="SIZE", help="Delete old turns of larger sessions: 100M."
+)
+@click.option(
+    "--grace",
+    type=parse_wait,
+    metavar="AGE|never",
+    help="How long a run goes on when its page is gone: 30s. 0s stops it at once, never lets it go on "
+    "(default: 0s for AG-UI, 30s for CopilotKit).",
+)
+@click.option(
+    "--question-ttl",
+    type=parse_age,
+    default="1h",
+    show_default=True,
+    metavar="AGE",
+    help="How long an approval or a question waits; then it counts as refused.",
+)
+@click.option(
+    "--abandon-after",
+    type=parse_wait,
+    default="15min",
+    show_default=True,
+    metavar="AGE|never",
+    help="Cancel a turn that nobody has followed for this long.",
+)
+@click.option(
+    "--max-connections",
+    type=click.IntRange(8),
+    default=4096,
+    show_default=True,
+    help="Connections at once; others are told to come back later.",
+)
+@click.option(
+    "--max-messages",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="Messages in the history that an AG-UI client sends with a run.",
 )
 @click.option(
     "--max-body", type=parse_size, metavar="SIZE", help="What a request may bring that is new: 4M by default."
@@ -128,11 +177,18 @@ def command(
     allow_host: tuple[str, ...],
     allow_mcp: tuple[str, ...],
     import_history: Literal["marked", "drop"],
+    interrupts: Literal["auto", "outcome", "event", "both"],
+    emit_activities: bool,
     cwd: str | None,
     policy: Policy | None,
     journal: str | None,
     retain_age: float | None,
     retain_bytes: int | None,
+    grace: float | None,
+    question_ttl: float,
+    abandon_after: float,
+    max_connections: int,
+    max_messages: int,
     max_body: int | None,
     max_history: int | None,
     insecure_no_auth: bool,
@@ -150,6 +206,8 @@ def command(
             f"the server needs {error.name!r} besides: pip install 'trunkline[server]'"
         ) from None
 
+    if question_ttl <= 0:
+        raise click.UsageError("--question-ttl must be more than 0s: nobody could answer in time")
     given = _read_tokens(tokens, token_file)
     public = not is_loopback(host)
     if insecure_no_auth and (public or given):
@@ -167,13 +225,24 @@ def command(
         journal=journal,
         cwd=cwd,
         policy=policy,
-        settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
-        limits=_limits(max_body, max_history),
+        settings=server_settings(
+            retain_age=retain_age,
+            retain_bytes=retain_bytes,
+            question_ttl=question_ttl,
+            abandon_after=None if abandon_after == math.inf else abandon_after,
+        ),
+        limits=_limits(max_body, max_history, connections=max_connections, messages=max_messages),
         tokens=given or made,
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,
         allow_mcp=allow_mcp,
-        agui=AguiOptions(import_history=import_history),
+        agui=AguiOptions(
+            import_history=import_history,
+            interrupts=interrupts,
+            emit_activities=emit_activities,
+            on_disconnect="continue" if grace == math.inf else "cancel",
+            disconnect_grace=None if grace == math.inf else grace,
+        ),
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:
@@ -184,14 +253,20 @@ def command(
             end_descendants()
 
 
-def _limits(max_body: int | None, max_history: int | None) -> Limits:
+def _limits(max_body: int | None, max_history: int | None, *, connections: int, messages: int) -> Limits:
     from trunkline.server.security.limits import Limits
 
     body = Limits().body_bytes if max_body is None else max_body
     history = 8 * body if max_history is None else max_history
     if body < 1024 or history < body:
         raise click.UsageError("--max-body must be at least 1K, and --max-history no less than --max-body")
-    return Limits(body_bytes=body, history_bytes=history, reading_bytes=4 * history)
+    return Limits(
+        body_bytes=body,
+        history_bytes=history,
+        reading_bytes=4 * history,
+        connections=connections,
+        messages=messages,
+    )
 
 
 def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:

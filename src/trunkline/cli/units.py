@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import click
 
-__all__ = ["parse_age", "parse_size", "size_text"]
+__all__ = ["parse_age", "parse_size", "parse_wait", "size_text"]
 
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -19,6 +20,11 @@ def parse_age(text: str) -> float:
     if found is None or found[2] not in _SECONDS:
         raise click.BadParameter(f"{text!r} is no age: write a number with s, min, h or d, for example 30d")
     return float(found[1]) * _SECONDS[found[2]]
+
+
+def parse_wait(text: str) -> float:
+    """Read an age, or "never"."""
+    return math.inf if text == "never" else parse_age(text)
 
 
 def parse_size(text: str) -> int:

@@ -69,16 +69,9 @@ def name_agents(agents: Any, targets: Mapping[str, str] | None = None) -> list[S
     return served
 
 
-def server_settings(
-    *, reader_backlog: int = 256, retain_age: float | None = None, retain_bytes: int | None = None
-) -> Settings:
-    """Give the settings of sessions that are served to many clients."""
-    return Settings(
-        reader_backlog=reader_backlog,
-        idle_sessions=_IDLE_SESSIONS,
-        retain_age=retain_age,
-        retain_bytes=retain_bytes,
-    )
+def server_settings(*, reader_backlog: int = 256, **fields: Any) -> Settings:
+    """Give the settings of sessions that are served to many clients; ``fields`` are those of Settings."""
+    return Settings(reader_backlog=reader_backlog, idle_sessions=_IDLE_SESSIONS, **fields)
 
 
 class ServedAgents:

@@ -48,8 +48,8 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     high_water_mark: int = 256
     """Events that may wait for a reader before they come from the journal instead."""
     on_disconnect: OnDisconnect = "cancel"
-    disconnect_grace: float = 0.0
-    """Seconds that a turn goes on after its last reader left."""
+    disconnect_grace: float | None = None
+    """Seconds that a turn goes on after its last reader left (None: 0, and 30 for CopilotKit)."""
     import_history: ImportHistory = "marked"
     """What becomes of the history that a client brings to a thread that is new here.
 
@@ -76,6 +76,8 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
                 raise ConfigurationError(f"{name} is {given!r}: give a whole number of at least {least}")
         for name, least in (("keep_alive", 0.1), ("disconnect_grace", 0.0)):
             given = getattr(self, name)
+            if name == "disconnect_grace" and given is None:
+                continue
             if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given < 86_400:
                 raise ConfigurationError(f"{name} is {given!r}: give seconds, from {least:g} to a day")
         for name in ("thread_id_override", "run_id_override"):

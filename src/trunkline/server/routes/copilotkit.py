@@ -47,7 +47,7 @@ class CopilotKitRoutes:
         options = runs.options
         self._options = msgspec.structs.replace(
             options,
-            disconnect_grace=options.disconnect_grace or _GRACE,
+            disconnect_grace=_GRACE if options.disconnect_grace is None else options.disconnect_grace,
             interrupts="event" if options.interrupts == "auto" else options.interrupts,
         )
 
