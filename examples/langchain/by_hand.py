@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from trunkline import stdio_transport
-from trunkline.agents.langchain import Rule, acp_agent, map_to_stop_reason
+from trunkline.agents.langchain import READY_MODES, Rule, acp_agent, map_to_stop_reason
 from trunkline.testing.chat import call, chat_model
 
 
@@ -24,6 +24,10 @@ def send_letter(to: str) -> str:
 model = chat_model(["I will write. ", call("send_letter", {"to": "ada"})], "Done.")
 
 
+async def on_new_session(request):
+    return {"modes": agent.session_modes()}
+
+
 async def on_prompt(request):
     return {"stopReason": map_to_stop_reason(await agent.ainvoke(request))}
 
@@ -32,13 +36,20 @@ async def on_cancel(request):
     editor.cancel_prompt(request.session_id)
 
 
+async def on_set_mode(request):
+    agent.set_mode(request.session_id, request.mode_id)
+
+
 async def on_load_session(request):
     await agent.load(request)
+    return {"modes": agent.session_modes(request.session_id)}
 
 
 editor = stdio_transport(
+    on_new_session=on_new_session,
     on_prompt=on_prompt,
     on_cancel=on_cancel,
+    on_set_mode=on_set_mode,
     on_load_session=on_load_session,
 )
 agent = acp_agent(
@@ -46,6 +57,7 @@ agent = acp_agent(
     [send_letter],
     transport=editor,
     policy={"send_*": Rule()},
+    modes=READY_MODES,
     checkpointer=InMemorySaver(),
 )
 

@@ -421,9 +421,10 @@ class ClientContract:
 
     # -- by hand -----------------------------------------------------------------------------------
 
-    def test_an_agent_that_answers_by_hand_asks_is_cancelled_and_is_loaded(
+    def test_an_agent_that_answers_by_hand_asks_is_cancelled_changes_its_mode_and_is_loaded(
         self, stage: Stage, root: Path
     ) -> None:
+        mode: JsonObject = {"sessionId": "s", "modeId": "readonly"}
         steps = stage.play(
             [
                 stage.new("s"),
@@ -433,18 +434,24 @@ class ClientContract:
                 stage.prompt(
                     "cancelled", "s", "write", answers=["cancelled"], cancelOn="session/request_permission"
                 ),
+                {"name": "mode", "call": "session/set_mode", "params": mode},
+                stage.prompt("readonly", "s", "write"),
                 stage.open("load", "load", "s"),
                 stage.open("load", "unknown", "of nobody"),
             ],
             command=[sys.executable, f"{root}/examples/langchain/by_hand.py"],
         )["steps"]
         ends = {name: step["result"].get("stopReason") for name, step in steps.items() if "result" in step}
-        assert [ends[name] for name in ("yes", "no", "dismissed", "cancelled")] == [
-            "end_turn", "end_turn", "cancelled", "cancelled",
+        assert [ends[name] for name in ("yes", "no", "dismissed", "cancelled", "readonly")] == [
+            "end_turn", "end_turn", "cancelled", "cancelled", "end_turn",
         ]  # fmt: skip
         assert agent_text(steps["yes"]) == "I will write. Done."
         cards = {name: list(heard_view(steps[name]["heard"])["calls"].values()) for name in ends}
-        assert [cards[name][0]["status"] for name in ("yes", "no")] == ["completed", "failed"]
+        statuses = [cards[name][0]["status"] for name in ("yes", "no", "readonly")]
+        assert statuses == ["completed", "failed", "failed"]
+        opened = [steps[name]["result"]["modes"]["currentModeId"] for name in ("new s", "load")]
+        assert opened == ["agentic", "readonly"]
+        assert heard_view(steps["readonly"]["heard"])["options"]["mode"] == "readonly"
         assert [call["status"] for call in cards["load"]][:2] == ["completed", "failed"]
         assert agent_text(steps["load"]).startswith("I will write. Done.")
         assert steps["unknown"]["error"]["code"] == -32002
