@@ -40,10 +40,14 @@ def pipe() -> Iterator[tuple[Output, int]]:
     os.close(writer)
 
 
-async def printed(printer: Printer, reader: int) -> str:
+async def printed_to(printer: Printer) -> None:
     await printer.begin("sess_1")
     await printer.show(TURN)
     await printer.end("t1", denied=False)
+
+
+async def printed(printer: Printer, reader: int) -> str:
+    await printed_to(printer)
     return os.read(reader, 65536).decode()
 
 
@@ -53,6 +57,16 @@ async def test_events_are_lines_of_json_without_raw_controls(pipe: tuple[Output,
         json.loads(ev.encode_event(event))["type"] for event in TURN
     ]
     assert "\x1b" not in text
+
+
+async def test_a_note_begins_a_line_where_both_streams_are_one(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    printer = TextPrinter(Output(2))
+    await printed_to(printer)
+    lines = capfd.readouterr().err.splitlines()
+    assert "? Write a.txt?" in lines
+    assert not any("one" in line and "Write" in line for line in lines)
 
 
 async def test_json_is_one_object_with_the_turn(pipe: tuple[Output, int]) -> None:

@@ -183,8 +183,7 @@ class TextPrinter:
             await self._output.write("".join(pieces).encode(self._output.encoding, "backslashreplace"))
 
     async def _note(self, line: str) -> None:
-        if self._in_line and self._output.is_terminal:
-            # Both streams share the screen: a note begins its own line there.
+        if self._in_line and self._output.shows_notes:
             await self._write(["\n"])
             self._in_line = False
         click.echo(click.style(line, dim=True) if self._dim else line, err=True)

@@ -19,6 +19,8 @@ class Output:
         self._fd = fd
         self._reader_gone = False
         self.is_terminal = os.isatty(fd)
+        self.shows_notes = self.is_terminal or _same_file(fd, 2)
+        """Whether stderr is shown in the same place, so that a note has to begin a line of its own."""
         self.encoding = (self.is_terminal and sys.stdout.encoding) or "utf-8"
         self.on_reader_gone: Callable[[], None] | None = None
         """Called once when the reader is gone; what is written later is discarded."""
@@ -54,3 +56,11 @@ class Output:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
+
+
+def _same_file(fd: int, other: int) -> bool:
+    """Whether two descriptors write to one file or pipe, as with ``2>&1``."""
+    try:
+        return os.path.sameopenfile(fd, other)
+    except OSError:
+        return False

@@ -278,6 +278,90 @@ async def test_websocket_runs_without_events_leave_it_open() -> None:
     assert transport.is_connected()
 
 
+class Talking(Socket):
+    """A socket that is read, too: by ``receive_text``, until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inbox: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def receive_text(self) -> str:
+        message = await self.inbox.get()
+        if message is None:
+            self.broken = True
+            raise ConnectionError("closed")
+        return message
+
+
+@pytest.mark.parametrize("attached", [True, False])
+async def test_websocket_that_is_closed_in_a_run_cancels_it(attached: bool) -> None:
+    socket = Talking()
+    transport = websocket_transport(socket)
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def run() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    async def serve() -> None:
+        async for message in transport.messages():
+            assert message == "go"
+            if attached:
+                transport.attach(run())
+            else:
+                task = asyncio.current_task()
+                assert task is not None
+                transport.when_gone(task.cancel)
+                await run()
+
+    serving = asyncio.ensure_future(serve())
+    socket.inbox.put_nowait("go")
+    await soon(begun.wait())
+    socket.inbox.put_nowait(None)
+    await soon(stopped.wait())
+    await soon(asyncio.wait({serving}))
+    assert serving.cancelled() is not attached
+    assert not transport.is_connected()
+
+
+async def test_websocket_events_wait_for_the_next_socket_where_the_run_goes_on() -> None:
+    first, second = Talking(), Talking()
+    transport = websocket_transport(first, on_disconnect="continue")
+    begin, *rest = RUN
+    transport.emit(begin)
+    await until(lambda: bool(first.sent))
+    first.inbox.put_nowait(None)
+    assert [message async for message in transport.messages()] == []
+    for event in rest:
+        transport.emit(event)
+    await soon(transport.drained())
+    assert transport.is_connected()
+    transport.reconnect(second)
+    await until(lambda: len(first.sent) + len(second.sent) == len(RUN))
+    assert text_of(second.sent) == "Good morning."
+    assert breaches([*first.sent, *second.sent]) == []
+
+
+async def test_websocket_sends_again_what_broke_off() -> None:
+    first, second = Socket(), Socket()
+    transport = websocket_transport(first, on_disconnect="continue")
+    first.broken = True
+    for event in RUN:
+        transport.emit(event)
+    await asyncio.sleep(0.01)
+    transport.reconnect(second)
+    await until(lambda: len(second.sent) == len(RUN))
+    assert breaches(second.sent) == []
+
+
+async def test_websocket_that_cannot_be_read_is_refused_when_it_is_read() -> None:
+    with pytest.raises(ConfigurationError, match="receive_text or recv"):
+        await anext(websocket_transport(Socket()).messages())
+
+
 def test_websocket_is_made_where_it_is_served() -> None:
     class Plain:
         async def send(self, text: str) -> None:

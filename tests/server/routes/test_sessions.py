@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,20 @@ async def test_a_session_is_read_page_by_page() -> None:
     assert "next" not in whole
     assert page["records"] == whole["records"][1:4]
     assert page["next"] == 4
+
+
+async def test_a_page_that_is_empty_waits_for_the_next_record() -> None:
+    async with served() as (_, client):
+        await run_events(client, told("/text"))
+        last = (await client.get("/sessions/t1")).json()["records"][-1]["seq"]
+        nothing = await soon(client.get("/sessions/t1", params={"after": last, "wait": 1}))
+        waiting = asyncio.ensure_future(client.get("/sessions/t1", params={"after": last, "wait": 30}))
+        await run_events(client, told("/text", run="r2"))
+        records = (await soon(waiting)).json()["records"]
+        refused = await client.get("/sessions/t1", params={"wait": "long"})
+    assert nothing.json()["records"] == []
+    assert records[0]["seq"] == last + 1
+    assert refused.status_code == 422
 
 
 async def test_a_page_of_nothing_is_a_page_of_one() -> None:

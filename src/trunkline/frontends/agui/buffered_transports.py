@@ -20,6 +20,7 @@ __all__ = ["BufferedTransport", "StreamTransport", "WebSocketTransport"]
 log = logging.getLogger("trunkline.agui")
 
 _GOODBYE = 5.0  # seconds for the last words
+_MOST_UNREAD = 16  # messages of a client that wait to be read
 
 # Whoever started a run may have forgotten it by now: the loop alone does not keep a task.
 _RUNNING: set[asyncio.Future[Any]] = set()
@@ -165,15 +166,15 @@ class StreamTransport(BufferedTransport):
 
 
 class WebSocketTransport(BufferedTransport):
-    """Sends events on a WebSocket, one run after the other."""
+    """Sends events on a WebSocket, one run after the other.
+
+    With the policy ``continue`` a run goes on when the socket is closed, and its events wait for the next
+    socket of the client: ``reconnect``.
+    """
 
     def __init__(self, websocket: Any, options: AguiOptions) -> None:
         """Made by ``websocket_transport``."""
-        send: Any = getattr(websocket, "send_text", None) or getattr(websocket, "send", None)
-        if not callable(send):
-            raise ConfigurationError(
-                "a WebSocket has an async send_text or send, and this object has neither"
-            )
+        self._use(websocket)
         try:
             self.loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -181,8 +182,48 @@ class WebSocketTransport(BufferedTransport):
                 "make the transport in the function that serves the WebSocket: no event loop runs here"
             ) from None
         super().__init__(wire.encode, options, runs=True)
-        self._send = cast("Callable[[str], Coroutine[Any, Any, Any]]", send)
         self._pump: asyncio.Task[None] | None = None
+
+    def _use(self, websocket: Any) -> None:
+        send: Any = getattr(websocket, "send_text", None) or getattr(websocket, "send", None)
+        if not callable(send):
+            raise ConfigurationError(
+                "a WebSocket has an async send_text or send, and this object has neither"
+            )
+        self._send = cast("Callable[[str], Coroutine[Any, Any, Any]]", send)
+        self._receive: Any = getattr(websocket, "receive_text", None) or getattr(websocket, "recv", None)
+        self._away = False
+
+    def reconnect(self, websocket: Any) -> None:
+        """Go on with another socket of the same client: it gets what waits, and everything from here on."""
+        self._use(websocket)
+        self._start()
+
+    async def messages(self) -> AsyncGenerator[str | bytes]:
+        """Give what the client sends, until it leaves.
+
+        It reads on while a run goes on: a closed socket is noticed at once, and cancels the run if that is
+        the policy.
+        """
+        receive = self._receive
+        if receive is None:
+            raise ConfigurationError("a WebSocket that is read has an async receive_text or recv")
+        received: asyncio.Queue[str | bytes | None] = asyncio.Queue(_MOST_UNREAD)
+        reading = asyncio.ensure_future(self._read(receive, received))
+        try:
+            while (message := await received.get()) is not None:
+                yield message
+        finally:
+            reading.cancel()
+
+    async def _read(self, receive: Any, received: asyncio.Queue[str | bytes | None]) -> None:
+        try:
+            while True:
+                await received.put(await receive())
+        except Exception as error:
+            if receive == self._receive:  # Another socket may have taken its place.
+                self._lose(error)
+            await received.put(None)
 
     def emit(self, event: wire.AguiEvent, /) -> None:
         """Take an event, from any thread; never waits and never raises."""
@@ -193,20 +234,36 @@ class WebSocketTransport(BufferedTransport):
             with contextlib.suppress(RuntimeError):  # The loop is closed, and the socket with it.
                 self.loop.call_soon_threadsafe(self._start)
 
-    def _start(self) -> None:
-        if self._pump is None and not self._queue.empty:
-            self._pump = self.loop.create_task(self._send_all())
+    async def drained(self) -> None:
+        """Wait for a reader that is behind, for a while; nobody waits for one that is away."""
+        if not self._away:
+            await super().drained()
 
-    async def _send_all(self) -> None:
+    def _start(self) -> None:
+        if self._pump is None and not self._away and not self._queue.empty:
+            self._pump = self.loop.create_task(self._send_all(self._send))
+
+    async def _send_all(self, send: Callable[[str], Coroutine[Any, Any, Any]]) -> None:
+        frames: list[bytes] = []
+        lost: Exception | None = None
         try:
-            while frames := self._queue.take():
-                for frame in frames:
-                    await self._send(frame.decode())
+            while send == self._send and (frames := frames or self._queue.take()):
+                await send(frames[0].decode())
+                del frames[0]
         except Exception as error:
+            lost = error
+        self._pump = None
+        self._queue.put_back(frames)
+        if lost is not None and send == self._send:
+            self._lose(lost)
+        self._start()
+
+    def _lose(self, error: Exception) -> None:
+        """Note that the socket is closed."""
+        self._away = True
+        if self._options.on_disconnect == "cancel":
             self._queue.abandon()
             self._leave(str(error) or type(error).__name__)
-        finally:
-            self._pump = None
 
     async def disconnect(self) -> None:
         """Send the last words, and take no more; a run that is on its way has lost its reader."""

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -171,6 +171,12 @@ class EventQueue:
             if self.closed or 2 * len(self._frames) <= self._high:
                 self._room.set()
         return taken
+
+    def put_back(self, frames: Sequence[bytes]) -> None:
+        """Take frames again that were taken and could not be sent."""
+        with self._lock:
+            self._frames.extendleft(reversed(frames))
+            self._size += sum(map(len, frames))
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait for something to read, or for the end; False when nothing happened in time."""

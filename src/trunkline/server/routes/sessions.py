@@ -5,6 +5,7 @@ A token sees the sessions of its principal only: those of others do not exist fo
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import StreamResponse, sse_framing
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import PermissionScope, access_of
+from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 
@@ -40,6 +42,7 @@ _NEEDS: dict[type[Any], PermissionScope] = {
     SetConfig: "answer",
 }
 _PAGE = 1000
+_LONGEST_WAIT = 30  # seconds; proxies close a silent response after a minute
 
 _commands = msgspec.json.Decoder(Command)
 _encode = msgspec.json.Encoder().encode
@@ -84,7 +87,7 @@ class SessionRoutes:
             return StreamResponse(_follow(session, Cursor.parse(last)), _FRAMES, limits=self._agents.limits)
         after = _number(request, "after", 0, most=1 << 60)
         limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
-        records = await hub.journal.read(info.key, after=after, limit=limit)
+        records = await self._read(hub, info, after, limit, _number(request, "wait", 0, most=_LONGEST_WAIT))
         page: dict[str, Any] = {
             "session": self._row(info),
             "records": [_record(record) for record in records],
@@ -92,6 +95,17 @@ class SessionRoutes:
         if len(records) == limit:
             page["next"] = records[-1].seq
         return _json(page)
+
+    async def _read(self, hub: Hub, info: SessionInfo, after: int, limit: int, wait: int) -> list[Record]:
+        """Read the records after one, and wait so many seconds for the first: long polling."""
+        until = time.monotonic() + wait
+        while not (records := await hub.journal.read(info.key, after=after, limit=limit)):
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            # A change during the read is seen a second later.
+            await hub.changed(min(left, 1.0))
+        return records
 
     async def command(self, request: Request) -> Response:
         """Carry a command out; one whose key was used before is the same command."""
