@@ -131,10 +131,10 @@ def test_everything_public_is_exported() -> None:
         for name, value in vars(ev).items()
         if not name.startswith("_") and getattr(value, "__module__", ev.__name__) == ev.__name__
     }
-    aliases = {"AnyEvent", "Delta", "StopReason", "ToolKind", "ToolStatus", "encode_event"}
+    aliases = {"AnyEvent", "Delta", "StepKind", "StopReason", "ToolKind", "ToolStatus", "encode_event"}
     assert set(ev.__all__) == {
         name for name in made_here if isinstance(getattr(ev, name), type)
-    } | aliases | {"FINAL_STATUSES", "decode_event"}
+    } | aliases | {"APPLICATION", "FINAL_STATUSES", "decode_event"}
     assert len(ev.__all__) == len(set(ev.__all__))
 
 

@@ -29,8 +29,8 @@ MODULES = {
     "agents.langchain": """
         READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware
         Rule SessionMiddleware ToolMiddleware TrunklineCallbackHandler TrunklineContext acp_agent
-        acp_middleware agui_agent agui_middleware agui_system emit_plan load_mcp_tools map_error_to_content
-        map_to_stop_reason session_tools
+        acp_middleware agui_agent agui_middleware agui_system emit_custom emit_plan emit_raw load_mcp_tools
+        map_error_to_content        map_to_stop_reason session_tools
     """,
     "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
     "content": """
@@ -53,11 +53,11 @@ MODULES = {
         TrunklineDeprecation TrunklineError TurnCancelled WorkspaceError
     """,
     "events": """
-        FINAL_STATUSES Activity Answered AnyEvent Asked CommandInfo CommandsChanged Compaction ConfigChanged
-        ContextUsage Cost Custom Decided Delta Event InfoChanged Location Media Notice Plan PlanEntry
-        PromptDropped PromptQueued Raw Rewound RunClosed RunOpened Source StatePatched StateReplaced
-        StepFinished StepStarted StopReason SubagentFinished SubagentStarted TerminalOutput Text Thought
-        TokenUsage ToolCall
+        APPLICATION FINAL_STATUSES Activity Answered AnyEvent Asked CommandInfo CommandsChanged Compaction
+        ConfigChanged ContextUsage Cost Custom Decided Delta Event InfoChanged Location Media Notice Plan
+        PlanEntry PromptDropped PromptQueued Raw Rewound RunClosed RunOpened Source StatePatched StateReplaced
+        StepFinished StepKind StepStarted StopReason SubagentFinished SubagentStarted TerminalOutput Text
+        Thought TokenUsage ToolCall
         ToolInput ToolKind ToolStatus ToolUpdate TurnFailed TurnFinished TurnResumed TurnStarted
         TurnSuspended Usage UserMessage decode_event encode_event
     """,

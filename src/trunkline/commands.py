@@ -38,6 +38,8 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     """What the front end wants the agent to know; each is a description and a value."""
     forwarded: dict[str, Any] = {}
     """What the front end passes on to the agent besides; it comes from a client, so never trust it."""
+    step_kinds: tuple[str, ...] = ("model",)
+    """What of an agent's framework is emitted as steps; ``node`` adds the nodes of a graph."""
     busy: Literal["reject", "queue", "interrupt"] | None = None
     """What to do when a turn is running; None is the session's setting."""
 

@@ -22,21 +22,24 @@ from trunkline.options import ConfigOption
 from trunkline.questions import Outcome, Question
 
 __all__ = [
-    "FINAL_STATUSES", "Activity", "Answered", "AnyEvent", "Asked", "CommandInfo", "CommandsChanged",
-    "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Decided", "Delta", "Event",
-    "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw",
-    "Rewound", "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished",
-    "StepStarted", "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought",
-    "TokenUsage", "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed",
-    "TurnFinished", "TurnResumed", "TurnStarted", "TurnSuspended", "Usage", "UserMessage",
-    "decode_event", "encode_event",
+    "APPLICATION", "FINAL_STATUSES", "Activity", "Answered", "AnyEvent", "Asked", "CommandInfo",
+    "CommandsChanged", "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Decided", "Delta",
+    "Event", "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped",
+    "PromptQueued", "Raw", "Rewound", "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced",
+    "StepFinished", "StepKind", "StepStarted", "StopReason", "SubagentFinished", "SubagentStarted",
+    "TerminalOutput", "Text", "Thought", "TokenUsage", "ToolCall", "ToolInput", "ToolKind", "ToolStatus",
+    "ToolUpdate", "TurnFailed", "TurnFinished", "TurnResumed", "TurnStarted", "TurnSuspended", "Usage",
+    "UserMessage", "decode_event", "encode_event",
 ]  # fmt: skip
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 ToolKind = Literal[
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
 ]
+StepKind = Literal["model", "node"]
 ToolStatus = Literal["pending", "in_progress", "completed", "failed", "denied", "cancelled"]
+APPLICATION = "application"
+"""The source of a Raw event that an application sends on purpose."""
 FINAL_STATUSES: frozenset[str] = frozenset({"completed", "failed", "denied", "cancelled"})
 
 
@@ -302,12 +305,16 @@ class StepStarted(Event, frozen=True, kw_only=True, tag="step_started"):
 
     step_id: str
     name: str = ""
+    kind: OpenWord[StepKind] | None = None
+    """What of a framework the step is: a call of a model, a node of a graph. None: the agent's own step."""
 
 
 class StepFinished(Event, frozen=True, kw_only=True, tag="step_finished"):
     """A step is done."""
 
     step_id: str
+    message_id: str | None = None
+    """The message that the step wrote: it is complete."""
 
 
 class SubagentStarted(Event, frozen=True, kw_only=True, tag="subagent_started"):

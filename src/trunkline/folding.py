@@ -251,10 +251,13 @@ class Folder:
     # -- work, state and session --
 
     def _step_started(self, event: ev.StepStarted) -> None:
-        self._told.steps[event.step_id] = False
+        # What a framework does is no part of the conversation.
+        if event.kind is None:
+            self._told.steps[event.step_id] = False
 
     def _step_finished(self, event: ev.StepFinished) -> None:
-        self._told.steps[event.step_id] = True
+        if event.step_id in self._told.steps:
+            self._told.steps[event.step_id] = True
 
     def _lane_started(self, event: ev.SubagentStarted) -> None:
         self._told.lanes[event.lane or ""] = LaneState(

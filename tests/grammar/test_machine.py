@@ -580,6 +580,16 @@ def test_steps_are_counted_per_lane_and_started_once() -> None:
     ]
 
 
+def test_a_step_names_its_message_by_the_id_that_the_message_got() -> None:
+    second = ev.TurnStarted(turn_id="t2")
+    text = ev.Text(message_id="m1", delta="a")
+    step = [ev.StepStarted(step_id="s1", kind="model"), text, ev.StepFinished(step_id="s1", message_id="m1")]
+    said = legal(START, *step, END, second, *step, ev.TurnFinished(turn_id="t2"))
+    assert [event.message_id for event in said if isinstance(event, ev.Text | ev.StepFinished)] == [
+        "m1", "m1", "m1~t2", "m1~t2",
+    ]  # fmt: skip
+
+
 def test_a_compaction_ends_once() -> None:
     begun = ev.Compaction(compaction_id="k1", status="in_progress")
     done = ev.Compaction(compaction_id="k1", status="completed", summary="short")

@@ -391,7 +391,7 @@ class Grammar:
         if (event.lane, event.step_id) not in self._steps:
             return self.report("unknown-step", event.step_id)
         del self._steps[event.lane, event.step_id]
-        return [event]
+        return [event] if event.message_id is None else self._in_message(event)
 
     def _lane_started(self, event: ev.SubagentStarted) -> list[ev.Event]:
         lane, parent, call_id = event.lane, event.parent_lane, event.parent_call_id

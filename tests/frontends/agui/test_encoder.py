@@ -131,6 +131,27 @@ def test_the_texts_of_a_step_are_complete_when_it_is() -> None:
     assert kinds(output).index("TEXT_MESSAGE_END") < kinds(output).index("TEXT_MESSAGE_START", 3)
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_message_that_its_step_wrote_ends_with_the_step(shown: bool) -> None:
+    output = encode(
+        ev.StepStarted(step_id="s1", name="model", kind="model"),
+        ev.Thought(message_id="m1", delta="hm"),
+        text("m1"),
+        call(message_id="m1"),
+        ev.Thought(message_id="m1", delta="so"),
+        ev.StepFinished(step_id="s1", message_id="m1"),
+        update(status="completed"),
+        text("m2"),
+        FINISHED,
+        emit_steps="model" if shown else "none",
+    )
+
+    end = kinds(output).index("TEXT_MESSAGE_END")
+    assert kinds(output)[end - 2 : end] == ["REASONING_MESSAGE_END", "REASONING_END"]
+    assert kinds(output)[end + 1] == ("STEP_FINISHED" if shown else "TOOL_CALL_END")
+    assert kinds(output).count("TEXT_MESSAGE_END") == 2
+
+
 def test_the_meta_of_a_piece_of_text_is_its_metadata() -> None:
     output = encode(text(meta={"k": 1}), text(meta={"k": 2}), FINISHED)
     older = encode(text(meta={"k": 1}), FINISHED, modern=False)
@@ -643,18 +664,39 @@ def test_usage_is_sent_for_each_model() -> None:
 # -- work ------------------------------------------------------------------------------------------
 
 
-def test_two_steps_of_one_name_are_kept_apart() -> None:
+@pytest.mark.parametrize(("shown", "names"), [("model", ["own", "m"]), ("node", ["own", "n"]), ("none", [])])
+def test_steps_of_a_framework_are_shown_as_they_are_wanted(shown: Any, names: list[str]) -> None:
     output = encode(
+        ev.StepStarted(step_id="s1", name="own"),
+        ev.StepStarted(step_id="s2", name="n", kind="node"),
+        ev.StepStarted(step_id="s3", name="m", kind="model"),
+        FINISHED,
+        emit_steps=shown,
+    )
+
+    assert [event["stepName"] for event in output if event["type"] == "STEP_STARTED"] == names
+    assert [event["stepName"] for event in output if event["type"] == "STEP_FINISHED"] == names
+
+
+@pytest.mark.parametrize("lane", [None, "l1"])
+def test_two_steps_of_one_name_are_kept_apart(lane: str | None) -> None:
+    output = encode(
+        ev.SubagentStarted(lane="l1"),
         ev.StepStarted(step_id="s1", name="think"),
-        ev.StepStarted(step_id="s2", name="think"),
+        ev.StepStarted(step_id="s2", name="think", lane=lane),
         ev.StepFinished(step_id="s1"),
-        ev.StepFinished(step_id="s2"),
-        ev.StepFinished(step_id="s2"),
+        ev.StepFinished(step_id="s2", lane=lane),
+        ev.StepFinished(step_id="s2", lane=lane),
         ev.StepFinished(step_id="s3", lane="nowhere"),
         FINISHED,
     )
 
-    assert [event["stepName"] for event in output[:-1]] == ["think", "think (2)", "think", "think (2)"]
+    assert [event["stepName"] for event in output if "stepName" in event] == [
+        "think",
+        "think (2)",
+        "think",
+        "think (2)",
+    ]
 
 
 def test_a_plan_is_an_activity_or_a_named_value() -> None:
@@ -687,6 +729,7 @@ def test_a_raw_event_is_sent_raw_only_where_it_is_wanted() -> None:
     raw = ev.Raw(source="acp", payload={"a": 1})
 
     assert kinds(encode(raw, FINISHED)) == ["RUN_FINISHED"]
+    assert kinds(encode(ev.Raw(source=ev.APPLICATION, payload=1), FINISHED)) == ["RAW", "RUN_FINISHED"]
     assert encode(raw, FINISHED, emit_raw=True)[0] == {"type": "RAW", "event": {"a": 1}, "source": "acp"}
 
 

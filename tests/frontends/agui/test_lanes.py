@@ -6,14 +6,14 @@ from trunkline.protocols.agui import wire
 
 
 def test_the_agents_own_lane_is_always_open_and_ends_without_events() -> None:
-    lane = LaneView(None)
+    lane = LaneView(None, set())
 
     assert lane.open(7) == []
     assert lane.close(7, failed=True, suspended=None) == []
 
 
 def test_a_subagents_lane_begins_again_in_the_next_run_and_not_after_its_end() -> None:
-    lane = LaneView("l1", ev.SubagentStarted(lane="l1", name="helper", parent_lane="l0"))
+    lane = LaneView("l1", set(), ev.SubagentStarted(lane="l1", name="helper", parent_lane="l0"))
 
     assert lane.parent == "l0"
     assert lane.close(6, failed=False, suspended=[]) == []
@@ -28,7 +28,7 @@ def test_a_subagents_lane_begins_again_in_the_next_run_and_not_after_its_end() -
 
 
 def test_reasoning_that_goes_on_in_the_next_run_keeps_its_id() -> None:
-    lane = LaneView(None)
+    lane = LaneView(None, set())
     first = lane.add_reasoning("m1", "a", None, 7)
     lane.close(8, failed=False, suspended=[])
     second = lane.add_reasoning("m1", "b", None, 9)

@@ -51,11 +51,11 @@ async def test_a_session_is_read_page_by_page() -> None:
 
 async def test_a_page_that_is_empty_waits_for_the_next_record() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/text"))
+        await run_events(client, run_input("/text"))
         last = (await client.get("/sessions/t1")).json()["records"][-1]["seq"]
         nothing = await soon(client.get("/sessions/t1", params={"after": last, "wait": 1}))
         waiting = asyncio.ensure_future(client.get("/sessions/t1", params={"after": last, "wait": 30}))
-        await run_events(client, told("/text", run="r2"))
+        await run_events(client, run_input("/text", run="r2"))
         records = (await soon(waiting)).json()["records"]
         refused = await client.get("/sessions/t1", params={"wait": "long"})
     assert nothing.json()["records"] == []

@@ -8,6 +8,7 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``channel``: whom a middleware, a tool or a callback talks to while an agent runs
 * ``channel_lookup``: how a middleware finds its channel
 * ``class_methods``: Take methods away from one object, where LangChain asks its class which methods it has
+* ``custom_events``: ``emit_custom`` and ``emit_raw``: events that only an application knows
 * ``errors``: what went wrong in a run: a code for programs, the provider's own text for people
 * ``graph``: a compiled graph: read, copy with hooks, state, threads, interrupts
 * ``hosted``: an agent in one's own program, without our server
@@ -31,6 +32,7 @@ from trunkline._lazy import lazy_names
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
     from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
+    from trunkline.agents.langchain.custom_events import emit_custom, emit_raw
     from trunkline.agents.langchain.errors import map_error_to_content
     from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
     from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
@@ -63,7 +65,9 @@ __all__ = [
     "agui_agent",
     "agui_middleware",
     "agui_system",
+    "emit_custom",
     "emit_plan",
+    "emit_raw",
     "load_mcp_tools",
     "map_error_to_content",
     "map_to_stop_reason",
@@ -90,7 +94,9 @@ __getattr__, __dir__ = lazy_names(
         "agui_agent": "trunkline.agents.langchain.hosted.agui",
         "agui_middleware": "trunkline.agents.langchain.hosted.agui",
         "agui_system": "trunkline.agents.langchain.hosted.agui",
+        "emit_custom": "trunkline.agents.langchain.custom_events",
         "emit_plan": "trunkline.agents.langchain.middleware.plan",
+        "emit_raw": "trunkline.agents.langchain.custom_events",
         "load_mcp_tools": "trunkline.agents.langchain.tools.mcp_tools",
         "map_error_to_content": "trunkline.agents.langchain.errors",
         "map_to_stop_reason": "trunkline.agents.langchain.stop_reasons",

@@ -47,16 +47,20 @@ class Channel:
         answers: Mapping[str, ev.Answered] | None = None,
         event_filter: Filter | None = None,
         run: OwnRun | None = None,
+        source: object = None,
     ) -> None:
         """Talk through a turn; ``run`` is the caller's own, where no session drives the agent.
 
         ``answers`` are those that came after a restart, by durable key; ``event_filter`` gives the events
-        that are shown.
+        that are shown. ``source`` gave the channel to the caller's run.
         """
         self.ctx = ctx
         self.emitter = emitter
         self.run = run
         """The caller's own run, which callbacks and middlewares follow to its end; None in a session."""
+        self.source = source
+        self.beside: set[Channel] = set()
+        """Other front ends that are shown the same run."""
         self.follows_run = run is None
         """Whether the session follows the run by itself: its tokens, its state and its end."""
         self.ends_run_on_question = run is not None and run.ends_on_question

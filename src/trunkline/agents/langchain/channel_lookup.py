@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from langgraph.config import get_config
+from langgraph.runtime import get_runtime
 
 from trunkline.agents.langchain.callbacks.session_handler import handlers_in
-from trunkline.agents.langchain.channel import CHANNEL, Channel
+from trunkline.agents.langchain.channel import CHANNEL, Channel, current_channel
 from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.run_channels import runs_of_context
 from trunkline.session.context import CURRENT
 
-__all__ = ["ChannelSource", "find_channel", "find_source", "is_nested", "use_run_channel"]
+__all__ = ["ChannelSource", "channels_here", "find_channel", "find_source", "is_nested", "use_run_channel"]
 
 
 class ChannelSource(Protocol):
@@ -35,9 +36,12 @@ class ChannelSource(Protocol):
 def find_channel(runtime: Any, own: Any = None) -> Channel | None:
     """Find the channel of a run: ``own`` is the middleware (or callback handler) that asks."""
     channel = CHANNEL.get()
-    if channel is not None:
+    source: ChannelSource | None = getattr(own, "channel_source", None)
+    if channel is not None and (source is None or channel.source in (None, source)):
         return channel
     context = read_context(getattr(runtime, "context", None))
+    if channel is not None and source is not None:
+        return _beside(channel, source.connect(context))
     source = find_source(context, own)
     return None if source is None else source.connect(context)
 
@@ -55,6 +59,24 @@ def find_source(context: TrunklineContext | None, own: Any, config: Any = None) 
         return None
     # A callback handler of the run may have been given a transport.
     return next((one.channel_source for one in handlers if getattr(one, "channel_source", None)), None)
+
+
+def _beside(channel: Channel, other: Channel | None) -> Channel:
+    """The channel of another front end that is shown the same run; one without a transport shows nothing."""
+    if other is None:
+        return channel
+    channel.beside.add(other)
+    other.beside.add(channel)
+    return other
+
+
+def channels_here() -> list[Channel]:
+    """The channels of the run this is called in: one for each front end; none outside of a run."""
+    try:
+        channel = current_channel() or find_channel(get_runtime())
+    except RuntimeError:
+        return []
+    return [] if channel is None else [channel, *channel.beside]
 
 
 class use_run_channel:

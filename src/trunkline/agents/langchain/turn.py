@@ -110,12 +110,13 @@ class GraphTurn:
             call_files=call_files_of(agent.middleware, ctx.session.folders),
             emit_text=ctx.emit_text if event_filter is None else None,
             scrub=agent.scrub,
+            step_kinds=ctx.prompt.step_kinds,
         )
         self._channel = Channel(
             ctx, self._emitter, durable=agent.durable, answers=answers, event_filter=event_filter
         )
         apply_plan_options(self._channel, agent.middleware)
-        self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)
+        self._state = SharedStateUpdates(self._channel, agent.runnable, agent.middleware)
         self._custom_events = CustomEvents(self._emitter, self._state.emit_fields)
         self._handler = GraphHandler(
             self._emitter,

@@ -34,6 +34,7 @@ class AcpHosted:
     option_names: tuple[str, ...] = ("client_capabilities",)
     ends_run_on_question: bool = False
     one_run_per_session: bool = False
+    step_kinds: tuple[ev.StepKind, ...] = ()
 
     def __init__(self, *, client_capabilities: wire.ClientCapabilities | None = None) -> None:
         """Speak to clients with these capabilities, or with those that the transport knows."""

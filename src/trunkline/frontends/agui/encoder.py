@@ -381,12 +381,19 @@ class AguiEncoder:
         return out if lane.is_finished else out + lane.finish(event, self._at)
 
     def _step_started(self, event: ev.StepStarted) -> Out:
+        shown = self._options.emit_steps
+        if shown == "none" or event.kind not in (None, shown):
+            return []
         out, lane = self._lane(event.lane)
         return out + lane.start_step(event.step_id, event.name or event.step_id, self._at)
 
     def _step_finished(self, event: ev.StepFinished) -> Out:
+        out: Out = []
+        if event.message_id is not None:
+            writer = self._views.get(self._owners.get(event.message_id, event.lane))
+            out += [] if writer is None else writer.end_message(event.message_id, self._at)
         lane = self._views.get(event.lane)
-        return [] if lane is None else lane.finish_step(event.step_id, self._at)
+        return out if lane is None else out + lane.finish_step(event.step_id, self._at)
 
     def _replaced(self, event: ev.StateReplaced) -> Out:
         return self._state.replace(event, self._at)
@@ -428,7 +435,7 @@ class AguiEncoder:
         return [self._named(event.name, event.value, event)]
 
     def _raw(self, event: ev.Raw) -> Out:
-        if not self._options.emit_raw:
+        if not self._options.emit_raw and event.source != ev.APPLICATION:
             return []
         return [
             wire.Raw(timestamp=self._at, subagent_run_id=event.lane, event=event.payload, source=event.source)

@@ -246,7 +246,9 @@ class AguiEndpoint:
             await session.import_history(intent.history)
         if intent.rewind_to is not NO_REWIND:
             await session.rewind(intent.rewind_to, by=by)
-        prompt = msgspec.structs.replace(intent.prompt, by=by, busy="reject")
+        prompt = msgspec.structs.replace(
+            intent.prompt, by=by, busy="reject", step_kinds=self.options.step_kinds
+        )
         receipt = await session.prompt(prompt)
         start = RunStart(receipt.turn_id or "", None)
         if intent.cancels_waiting or intent.history or intent.rewind_to is not NO_REWIND:

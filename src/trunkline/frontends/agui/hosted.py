@@ -65,6 +65,7 @@ class AguiHosted:
     def __init__(self, **options: Any) -> None:
         """Speak with these options, which are those of AguiOptions."""
         self.options = AguiOptions.of(**options)
+        self.step_kinds: tuple[ev.StepKind, ...] = self.options.step_kinds
 
     def check(self, transport: Any) -> None:
         """Refuse an object that cannot be a transport."""

@@ -30,9 +30,15 @@ class _Reasoning:
 class LaneView:
     """What is open in one lane: the agent's own, or a subagent's."""
 
-    def __init__(self, name: str | None, started: ev.SubagentStarted | None = None) -> None:
-        """Describe a lane; a subagent's is opened before its first event."""
+    def __init__(
+        self, name: str | None, step_names: set[str], started: ev.SubagentStarted | None = None
+    ) -> None:
+        """Describe a lane; a subagent's is opened before its first event.
+
+        ``step_names`` are those of the open steps of all lanes.
+        """
         self._name = name
+        self._step_names = step_names
         self._started = started or ev.SubagentStarted(lane=name, name=name or "")
         self.is_open = name is None
         self.is_finished = False
@@ -151,14 +157,24 @@ class LaneView:
             wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
         ]
 
+    def end_message(self, message_id: str, at: int | None) -> Out:
+        """End the reasoning and the text of a message that is complete."""
+        out = self.end_reasoning(message_id, at)
+        if message_id not in self._texts:
+            return out
+        if message_id == self.current_text_id:
+            self.current_text_id = None
+        return out + self._end_text(message_id, at)
+
     # -- steps -------------------------------------------------------------------------------------
 
     def start_step(self, step_id: str, name: str, at: int | None) -> Out:
-        """Begin a step; two at once may not have the same name."""
+        """Begin a step; two at once may not have the same name, in whatever lane: clients find it by name."""
         number, shown = 2, name
-        while shown in self._steps.values():
+        while shown in self._step_names:
             shown = f"{name} ({number})"
             number += 1
+        self._step_names.add(shown)
         self._steps[step_id] = shown
         return [self._start_step(shown, at)]
 
@@ -170,6 +186,7 @@ class LaneView:
         name = self._steps.pop(step_id, None)
         if name is None:
             return []
+        self._step_names.discard(name)
         if not self._steps:
             self._complete.update(self._texts)
         return [wire.StepFinished(timestamp=at, subagent_run_id=self._name, step_name=name)]
@@ -248,7 +265,8 @@ class Lanes:
     """The lanes of one run, and which subagents were announced in it."""
 
     def __init__(self) -> None:
-        self.views: dict[str | None, LaneView] = {None: LaneView(None)}
+        self._step_names: set[str] = set()
+        self.views: dict[str | None, LaneView] = {None: LaneView(None, self._step_names)}
         """Every lane that had an event."""
         self._started: set[str] = set()
         """Subagents that were announced in this run."""
@@ -261,7 +279,7 @@ class Lanes:
         """Give a lane; one that was closed with an earlier run is opened again, below its own parent."""
         lane = self.views.get(name)
         if lane is None:
-            lane = self.views[name] = LaneView(name)
+            lane = self.views[name] = LaneView(name, self._step_names)
         if name is None or lane.is_open or lane.is_finished:
             return [], lane
         out: Out = []
@@ -274,7 +292,7 @@ class Lanes:
 
     def begin(self, event: ev.SubagentStarted, at: int | None) -> Out:
         """Begin a subagent."""
-        self.views[event.lane] = LaneView(event.lane, event)
+        self.views[event.lane] = LaneView(event.lane, self._step_names, event)
         return self.enter(event.lane, at)[0]
 
     def asked_below(self, name: str | None, questions: Iterable[ev.Asked]) -> list[str]:

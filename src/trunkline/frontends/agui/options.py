@@ -7,10 +7,12 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from trunkline.errors import ConfigurationError
+from trunkline.events import StepKind
 
 __all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
 
 Snapshots = Literal["initial", "final", "all", "none"]
+Steps = Literal["model", "node", "none"]
 DetailLevel = Literal["full", "message", "code", "none"]
 OnDisconnect = Literal["cancel", "continue"]
 Interrupts = Literal["auto", "outcome", "event", "both"]
@@ -18,6 +20,7 @@ ImportHistory = Literal["marked", "drop"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "emit_state_snapshots": get_args(Snapshots),
+    "emit_steps": get_args(Steps),
     "error_detail_level": get_args(DetailLevel),
     "on_disconnect": get_args(OnDisconnect),
     "import_history": get_args(ImportHistory),
@@ -31,6 +34,8 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     emit_tool_results: bool = True
     emit_state_snapshots: Snapshots = "initial"
+    emit_steps: Steps = "model"
+    """Which steps are shown: calls of models, or nodes of a graph; with either, the agent's own."""
     emit_activities: bool = False
     emit_raw: bool = False
     max_ui_payload_size: int = 51_200
@@ -84,6 +89,11 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
             given = getattr(self, name)
             if given is not None and (not isinstance(given, str) or not given):
                 raise ConfigurationError(f"{name} is {given!r}: give a text that is not empty, or None")
+
+    @property
+    def step_kinds(self) -> tuple[StepKind, ...]:
+        """What an adapter has to emit as steps: the end of a model's step is also the end of its message."""
+        return ("model", "node") if self.emit_steps == "node" else ("model",)
 
     @property
     def shows_error_messages(self) -> bool:

@@ -130,6 +130,8 @@ class HostedFrontEnd(Protocol):
     """Whether a question ends the run, to be answered by the next one."""
     one_run_per_session: bool
     """Whether a second run at the same time is refused."""
+    step_kinds: tuple[ev.StepKind, ...]
+    """What of a framework it takes as steps; none where it shows no steps and no end of a message."""
 
     def check(self, transport: Any) -> None:
         """Refuse an object that cannot be a transport of this front end."""

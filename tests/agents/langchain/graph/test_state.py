@@ -84,7 +84,7 @@ async def test_a_number_that_a_javascript_client_sends_back_is_no_change() -> No
     ],
 )
 def test_the_policy_says_which_event_shows_a_state(when: str, events: list[Any]) -> None:
-    policy = StateEvents(when, hidden=frozenset({"secret"}))
+    policy = StateEvents(when, fields={"n"})
     shown: Any = None
     for number, (values, last) in enumerate((({"n": 1}, False), ({"n": 2}, False), ({"n": 2}, True))):
         event = policy.event({**values, "secret": number, "messages": []}, shown, last=last)

@@ -542,7 +542,9 @@ def test_the_pieces_come_in_their_order() -> None:
     ]
     line = acp_middleware()
     assert [one.name for one in line.pieces] == ["SessionMiddleware", "ToolMiddleware", "PlanMiddleware"]
-    assert [one.name for one in line] == ["Trunkline"], "LangChain takes its time for each that it is given"
+    assert [one.name for one in line] == ["Trunkline.acp"], (
+        "LangChain takes its time for each that it is given"
+    )
 
 
 async def test_a_mode_leaves_tools_out() -> None:

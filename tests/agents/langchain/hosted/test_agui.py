@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pytest
 from ag_ui_validate import create_validator
 from langchain.agents import AgentState
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -40,7 +41,7 @@ from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import sse_transport
 from trunkline.frontends.agui.hosted import AguiHosted
-from trunkline.testing.chat import ScriptedChatModel, call, ends
+from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 # -- what is told ----------------------------------------------------------------------------------
 
@@ -52,6 +53,7 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
     await run(agent, PROMPT, on_thread("t1"))
     assert page.kinds == [
         "RUN_STARTED",
+        "STEP_STARTED",
         "REASONING_START",
         "REASONING_MESSAGE_START",
         "REASONING_MESSAGE_CONTENT",
@@ -62,11 +64,14 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
         "TOOL_CALL_START",
         "TOOL_CALL_ARGS",
         "TOOL_CALL_END",
-        "TOOL_CALL_RESULT",
         "TEXT_MESSAGE_END",
+        "STEP_FINISHED",
+        "TOOL_CALL_RESULT",
+        "STEP_STARTED",
         "TEXT_MESSAGE_START",
         "TEXT_MESSAGE_CONTENT",
         "TEXT_MESSAGE_END",
+        "STEP_FINISHED",
         "RUN_FINISHED",
     ]
     assert page.outcome == "success"
@@ -79,6 +84,47 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
     assert kept is not None
     thread = kept.checkpoint["channel_values"]["messages"][1:]
     assert [one["id"] for one in page.messages if one["role"] != "reasoning"] == [one.id for one in thread]
+
+
+NODES = ["SeesTheStart.before_agent", "model", "tools", "model"]
+
+
+class SeesTheStart(AgentMiddleware[Any, Any, Any]):
+    """Has a node before the first model call."""
+
+    def before_agent(self, state: Any, runtime: Any) -> None:
+        return None
+
+
+@WAYS
+@pytest.mark.parametrize(("steps", "expected"), [("model", ["model"] * 2), ("node", NODES), ("none", [])])
+@pytest.mark.parametrize("built", [False, True])
+async def test_the_steps_are_calls_of_models_or_nodes(
+    run: Way, steps: Any, expected: list[str], built: bool, page: Page
+) -> None:
+    first: Any = [SeesTheStart()]
+    if built:
+        graph = create_agent(model(), [weather], middleware=first)
+        agent = agui_agent(graph, transport=page, emit_steps=steps)
+    else:
+        agent = agui_agent(model(), [weather], transport=page, emit_steps=steps, middleware=first)
+    await run(agent, PROMPT)
+    for kind in ("STEP_STARTED", "STEP_FINISHED"):
+        assert [event["stepName"] for event in page.events if event["type"] == kind] == expected
+
+
+@pytest.mark.parametrize("with_callbacks", [True, False])
+async def test_a_message_ends_before_its_tools_run(with_callbacks: bool, page: Page) -> None:
+    @tool
+    def look() -> str:
+        """Look at what the page was told so far."""
+        return " ".join(page.kinds[-5:])
+
+    middleware, callbacks = agui_system(page, emit_steps="none")
+    script = ScriptedChatModel([thinks("Hm."), "Let me look. ", call("look")], "Done.")
+    agent = create_agent(script, [look], middleware=middleware)
+    await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks if with_callbacks else []}))
+    assert page.call("call_1")["result"].endswith("TOOL_CALL_END TEXT_MESSAGE_END")
 
 
 async def test_the_official_validator_has_nothing_to_say(page: Page) -> None:

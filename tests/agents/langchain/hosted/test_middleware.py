@@ -77,7 +77,6 @@ def test_an_option_without_the_one_it_is_about_is_refused(wrap: Any, name: str) 
 
 
 SAMPLES: dict[str, Any] = {
-    "emit_state_snapshots": "final",
     "mcp_servers": {"files": {"transport": "stdio", "command": "true", "args": []}},
     "policy": {"*": Rule()},
     "modes": {"a": {}},
@@ -90,7 +89,7 @@ FOR_BUILT_AGENTS = {
     *("session_id_extractor", "emit_tool_start", "emit_tool_results", "tool_kind_mapper", "content_mapper"),
     *("emit_text_chunks", "emit_reasoning_chunks", "content_block_mapper", "client_capabilities"),
     *("emit_activities", "emit_raw", "max_ui_payload_size", "thread_id_override", "run_id_override"),
-    *("error_detail_level", "on_disconnect"),
+    *("error_detail_level", "on_disconnect", "emit_state_snapshots", "state_mapper", "emit_steps"),
 }
 
 

@@ -156,7 +156,7 @@ async def test_live_runs_and_busy_sessions_are_never_discarded(monkeypatch: pyte
     await soon(everyone.wait())
     with pytest.raises(SessionBusy):
         await soon(wrapped.ainvoke(PROMPT, on_thread("t2"), transport=Page("t2")))
-    assert [page.kinds[-1] for page in pages] == ["TOOL_CALL_END"] * 4
+    assert [page.kinds[-1] for page in pages] == ["STEP_FINISHED"] * 4
     await soon(everyone.wait())
     await soon(asyncio.gather(*tasks))
     assert [(page.text, page.outcome) for page in pages] == [("Done.", "success")] * 4

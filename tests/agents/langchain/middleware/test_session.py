@@ -11,11 +11,14 @@ from typing import Annotated, Any, NotRequired, cast
 import pytest
 from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import OmitFromOutput, PrivateStateAttr
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.channels import EphemeralValue
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.graphs import agent_of, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, states, statuses, text
@@ -25,6 +28,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -252,6 +256,69 @@ class Seeds(AgentMiddleware[Any, Any, Any]):
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         return {"tally": 1}
+
+
+# -- what is private ---------------------------------------------------------------------------------
+
+
+class Secrets(AgentState[Any]):
+    open: NotRequired[str]
+    secret: NotRequired[Annotated[str, PrivateStateAttr]]
+    kept: NotRequired[Annotated[str, OmitFromOutput]]
+    fleeting: NotRequired[Annotated[str, EphemeralValue, PrivateStateAttr]]
+    summed: NotRequired[Annotated[str, PrivateStateAttr, operator.add]]
+
+
+class KeepsSecrets(AgentMiddleware[Any, Any, Any]):
+    """Has private fields, and one that everybody may see."""
+
+    state_schema = Secrets
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        return {"open": "seen", **dict.fromkeys(("secret", "kept", "fleeting", "summed"), "API-KEY")}
+
+
+async def _in_a_session(page: Page) -> list[Any]:
+    agent, _ = agent_of("Hi.", middleware=[KeepsSecrets()])
+    async with hub_for(agent) as hub:
+        return await collect(await hub.create(), "go")
+
+
+async def _around_an_agent(page: Page) -> list[Any]:
+    await soon(
+        agui_agent(ScriptedChatModel("Hi."), transport=page, middleware=[KeepsSecrets()]).ainvoke(PROMPT)
+    )
+    return page.events
+
+
+async def _around_a_built_agent(page: Page) -> list[Any]:
+    built = create_agent(ScriptedChatModel("Hi."), [], middleware=[KeepsSecrets()])
+    await soon(agui_agent(built, transport=page).ainvoke(PROMPT))
+    return page.events
+
+
+async def _by_middleware(page: Page) -> list[Any]:
+    middleware, callbacks = agui_system(page)
+    agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[*middleware, KeepsSecrets()])
+    await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks}))
+    return page.events
+
+
+async def _over_acp(page: Page) -> list[Any]:
+    client = RecordingTransport()
+    await soon(
+        acp_agent(ScriptedChatModel("Hi."), transport=client, middleware=[KeepsSecrets()]).ainvoke(PROMPT)
+    )
+    return client.emitted
+
+
+@pytest.mark.parametrize(
+    "way", [_in_a_session, _around_an_agent, _around_a_built_agent, _by_middleware, _over_acp]
+)
+async def test_private_fields_reach_no_client(way: Callable[[Page], Any], page: Page) -> None:
+    told = repr(await way(page))
+    assert "{'open': 'seen'}" in told
+    assert "API-KEY" not in told
 
 
 # -- which session it is -----------------------------------------------------------------------------

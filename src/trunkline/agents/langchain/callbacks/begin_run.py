@@ -17,6 +17,7 @@ from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbac
 from trunkline.agents.langchain.channel import CHANNEL, Channel
 from trunkline.agents.langchain.channel_lookup import find_source
 from trunkline.agents.langchain.hosted.context import read_context
+from trunkline.agents.langchain.hosted.graph_stream import add_writer
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import split_turn
 
@@ -26,11 +27,14 @@ __all__ = ["RunEndHandler", "begin_run"]
 def begin_run(middleware: Any, loop: Any) -> Any:
     """Begin the run of a graph's loop; give what shows its last state, if the middleware does that."""
     configurable = loop.config["configurable"]
-    channel = CHANNEL.get() or _connect(middleware, loop, configurable)
+    channel, source = CHANNEL.get(), getattr(middleware, "channel_source", None)
+    if channel is None or (source is not None and channel.source not in (None, source)):
+        channel = _connect(middleware, loop, configurable) or channel
     show_end = getattr(middleware, "show_end", None)
     # A session shows the state by itself, and a graph inside another one is not a run of its own.
     if channel is None or channel.follows_run or show_end is None or configurable.get("checkpoint_ns"):
         return None
+    add_writer(configurable, channel)
     return partial(show_end, channel)
 
 

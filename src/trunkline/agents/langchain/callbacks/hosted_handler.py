@@ -181,6 +181,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 
     def _remove(self, run: Key, outcome: Any) -> None:
         followed = self._followed.pop(run, None)
+        if followed is not None and followed.listener is not None:
+            self._try(followed.listener.ended, run)
         if followed is not None and followed.top == run:
             followed.end(outcome)
 
@@ -193,13 +195,16 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Remember who started whom."""
         run, parent = key_of(run_id), key_of(parent_run_id)
         followed = self._add(run, parent)
+        if followed is not None and followed.top == run:
+            self._connect_if_used(followed)
         if followed is not None and followed.listener is not None:
-            followed.listener.started(run, parent)
+            self._try(followed.listener.started, run, parent, kwargs.get("name"), metadata)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a chain; the topmost ends the turn."""

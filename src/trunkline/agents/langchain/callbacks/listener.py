@@ -20,7 +20,10 @@ from trunkline.agents.langchain.messages.emitter import Emitter, ModelRun
 from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.stop_reasons import token_usage
 
-__all__ = ["Key", "Listener", "key_of", "tool_messages"]
+__all__ = ["MODEL_STEP", "Key", "Listener", "key_of", "tool_messages"]
+
+MODEL_STEP = "model"
+"""The name of the step that a call of a model is; the model node of ``create_agent`` has it too."""
 
 try:
     # ToolRuntime.emit_output_delta (langgraph 1.2) writes here: a tool runs in the context of its callbacks.
@@ -47,10 +50,21 @@ class Listener:
         self._on_usage = on_usage
         self._on_final = on_final
         self._models: dict[Key, ModelRun] = {}
+        self._nodes: dict[Key, tuple[str | None, str | None]] = {}
 
-    def started(self, run: Key, parent: Key) -> None:
-        """Remember which run started a run."""
+    def started(
+        self, run: Key, parent: Key, name: Any = None, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Remember which run started a run; a node of a graph is a step, where that is wanted."""
         self.lanes.add_run(run, parent)
+        if "node" in self.emitter.step_kinds and name and (metadata or {}).get("langgraph_node") == name:
+            lane = self.lane_of(parent)
+            self._nodes[run] = lane, self.emitter.step_started(lane, "node", str(name))
+
+    def ended(self, run: Key) -> None:
+        """Finish the step that a run was, if it was one."""
+        if self._nodes and run in self._nodes:
+            self.emitter.step_finished(*self._nodes.pop(run))
 
     def lane_of(self, run: Key, name: str | None = None) -> str | None:
         """The lane of a run; ``name`` is the name of a subagent that begins here."""
@@ -81,11 +95,19 @@ class Listener:
                 if message.type == "tool" and message.id is not None:
                     self.emitter.tool_message(lane, message)
             self.emitter.finish_returned(lane)
+            self._start_step(self._models[run])
 
     def completion_started(self, run: Key, parent: Key) -> None:
         """Begin the answer of a model that completes text."""
         if not self.lanes.is_stray(parent):
-            self._models[run] = ModelRun(self.lane_of(parent), internal=False)
+            model = self._models[run] = ModelRun(self.lane_of(parent), internal=False)
+            self._start_step(model)
+
+    def _start_step(self, model: ModelRun) -> None:
+        model.step_id = self.emitter.step_started(model.lane, "model", MODEL_STEP)
+
+    def _finish_step(self, model: ModelRun) -> None:
+        self.emitter.step_finished(model.lane, model.step_id, model.message_id)
 
     def token(self, token: Any, chunk: Any, run: Key, run_id: Any) -> bool:
         """Emit a token; whether there was one to emit."""
@@ -112,7 +134,10 @@ class Listener:
         """Complete a message: what was not streamed, its calls and its tokens."""
         model = self._models.pop(run, None)
         message = _message_of(response, run_id)
-        if model is None or message is None:
+        if model is None:
+            return
+        if message is None:
+            self._finish_step(model)
             return
         usage = token_usage(message)
         if usage is not None and self._on_usage is not None:
@@ -123,6 +148,8 @@ class Listener:
             self.emitter.mark_emitted(message.id)
             message = message.model_copy(update={"id": model.message_id})
         self.emitter.message(model.lane, message)
+        model.message_id = message.id
+        self._finish_step(model)
         if model.lane is None and self._on_final is not None:
             self._on_final(message)
 
@@ -131,6 +158,7 @@ class Listener:
         model = self._models.pop(run, None)
         if model is not None:
             self.emitter.fail_calls_of(model, f"the model's answer broke off: {explain(error)}")
+            self._finish_step(model)
 
     # -- tools -------------------------------------------------------------------------------------
 

@@ -82,10 +82,25 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         return output
 
     async def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         """Remember which run started a run."""
-        self._listener.started(key_of(run_id), key_of(parent_run_id))
+        self._listener.started(key_of(run_id), key_of(parent_run_id), kwargs.get("name"), metadata)
+
+    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Finish the step of a node."""
+        self._listener.ended(key_of(run_id))
+
+    async def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Finish the step of a node."""
+        self._listener.ended(key_of(run_id))
 
     async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
         """Emit a custom event of a node."""

@@ -5,6 +5,7 @@
 * ``agui``: ``agui_agent`` and ``agui_system``
 * ``agui_request``: what the request of an AG-UI client means for an agent
 * ``context``: what a caller gives with one invocation: the transport and the ids
+* ``graph_stream``: the state and the custom events of a graph that the caller runs
 * ``middleware``: the middlewares of an agent in one's own program, made from one set of options
 * ``options``: the options of these functions, for type checkers
 * ``run``: what all these channels have in common: one run of an agent

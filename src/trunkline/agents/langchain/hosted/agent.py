@@ -23,8 +23,10 @@ from langgraph.graph import StateGraph
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.graph.checkpointers import in_threads
 from trunkline.agents.langchain.graph.inspect import middleware_in
+from trunkline.agents.langchain.graph.state import SharedStateUpdates
 from trunkline.agents.langchain.graph.threads import is_durable, repair
 from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
+from trunkline.agents.langchain.hosted.graph_stream import graph_in, stream_keys
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, check_names, known_options
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
@@ -66,7 +68,11 @@ class OwnAgent(Runnable[Any, Any]):
         self.middleware = middleware
         self.callbacks = list(callbacks)
         """The callbacks of the caller's own."""
-        middleware.runs.scrub = scrubber(middleware_in(agent))
+        inside = middleware_in(agent)
+        middleware.runs.scrub = scrubber(inside)
+        self._graph = graph_in(agent)
+        self._shows_state = middleware.session not in inside
+        """Whether the agent was built by the caller, without a middleware of ours that shows its state."""
         self._callbacks = [*self.callbacks, *middleware.callbacks]
 
     async def ainvoke(
@@ -236,20 +242,28 @@ class OwnAgent(Runnable[Any, Any]):
         return run, merged
 
     @contextmanager
-    def _running(self, info: RunInfo, config: RunnableConfig | None = None) -> Generator[Channel | None]:
-        """Start a run, and end it; with its config its thread is repaired after a cancel."""
+    def _running(
+        self, info: RunInfo, config: RunnableConfig, *, repairs: bool = True
+    ) -> Generator[Channel | None]:
+        """Start a run, and end it; its config is completed, and its thread is repaired after a cancel."""
         channel = self.middleware.runs.start(info, ended_by_wrapper=True)
         run = channel.run if channel is not None else None
+        state: SharedStateUpdates | None = None
         if channel is not None:
-            apply_plan_options(channel, self.middleware.pieces)
+            pieces = self.middleware.pieces
+            apply_plan_options(channel, pieces)
+            state = SharedStateUpdates(channel, self._graph, pieces) if self._shows_state else None
+            config.setdefault("configurable", {}).update(stream_keys(self._graph, channel, state))
         try:
             yield channel
         except BaseException as error:
             if run is not None:
-                if config is not None and self._needs_repair(run, config, error):
+                if repairs and self._needs_repair(run, config, error):
                     wait_in_thread(self._repair(run, config), background_loop())
                 run.end(error)
             raise
+        if state is not None:
+            state.finish()
         if run is not None:
             run.end()
 
@@ -257,7 +271,7 @@ class OwnAgent(Runnable[Any, Any]):
     async def _arunning(self, info: RunInfo, config: RunnableConfig) -> AsyncGenerator[Channel | None]:
         """Connect the client, start a run, and end it; after a cancel its thread is repaired."""
         await self.middleware.runs.front_end.connect(info.transport, info.thread_id)
-        with self._running(info) as channel:
+        with self._running(info, config, repairs=False) as channel:
             try:
                 yield channel
             except BaseException as error:

@@ -36,6 +36,8 @@ _RUN_OPTIONS = ("session_id_extractor", "tool_kind_mapper")
 _NOT_OPTIONS = frozenset({"transport", "event_filter", "front_end"})
 # ToolMiddleware has these, and the runs carry them out without it.
 _FILTER_OPTIONS = ("emit_tool_start", "emit_tool_results", "content_mapper")
+# SessionMiddleware has these two, and the wrapper of an agent that is built already carries them out.
+_STATE_OPTIONS = ("emit_state_snapshots", "state_mapper")
 _NEEDS = {
     "description": "policy",
     "persist": "policy",
@@ -87,8 +89,8 @@ class OwnMiddleware(CombinedMiddleware, Sequence[Any]):
         if rest.get("modes") is not None or rest.get("default_mode") is not None:
             pieces.append(ModeMiddleware(**share(rest, ModeMiddleware)))
         pieces.append(PlanMiddleware(**share(rest, PlanMiddleware)))
-        super().__init__(pieces)
-        without_middleware = {*for_front_end, *for_runs, *_FILTER_OPTIONS} - {"emit_state_snapshots"}
+        super().__init__(pieces, f"Trunkline.{front_end}")
+        without_middleware = {*for_front_end, *for_runs, *_FILTER_OPTIONS, *_STATE_OPTIONS}
         without_middleware |= share(options, TrunklineCallbackHandler).keys()
         self.middleware_options = [
             name for name, value in options.items() if value is not None and name not in without_middleware

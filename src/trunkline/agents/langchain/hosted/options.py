@@ -67,6 +67,7 @@ class AcpOptions(MiddlewareOptions, total=False):
 class AguiRunOptions(MiddlewareOptions, total=False):
     """The options of ``agui_middleware`` and ``agui_system``; ``AguiOptions`` says what they mean."""
 
+    emit_steps: Literal["model", "node", "none"]
     emit_activities: bool
     emit_raw: bool
     max_ui_payload_size: int

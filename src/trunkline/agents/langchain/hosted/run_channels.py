@@ -183,7 +183,11 @@ class OwnRuns:
         event_filter = self._discretion() if self._discretion is not None else None
         emit = turn.emit if event_filter is None else filtered(event_filter, turn.emit)
         emitter = Emitter(
-            emit, turn.turn_id, kind_mapper=self._kind_mapper, content_mapper=self.content_mapper
+            emit,
+            turn.turn_id,
+            kind_mapper=self._kind_mapper,
+            content_mapper=self.content_mapper,
+            step_kinds=self._front_end.step_kinds,
         )
 
         def release(own: OwnRun, suspended: bool) -> None:
@@ -197,7 +201,7 @@ class OwnRuns:
                     session.suspended = None
 
         own = OwnRun(turn, emitter, ended_by_wrapper=ended_by_wrapper, on_released=release)
-        channel = Channel(turn.ctx, emitter, event_filter=event_filter, run=own)
+        channel = Channel(turn.ctx, emitter, event_filter=event_filter, run=own, source=self)
         return channel
 
     def _session(self, run: RunInfo) -> _Session:

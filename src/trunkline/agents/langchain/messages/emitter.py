@@ -8,7 +8,8 @@ and it never waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -61,6 +62,7 @@ class ModelRun:
 
     __slots__ = (
         "calls", "internal", "lane", "message_id", "openai_items", "pending", "predictions", "server_tools",
+        "step_id",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +81,7 @@ class ModelRun:
         self.predictions = predictions
         self.internal = internal
         self.message_id: str | None = None
+        self.step_id: str | None = None
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
         self.server_tools = ServerToolCalls()
@@ -100,6 +103,7 @@ class Emitter:
         call_files: CallFiles | None = None,
         emit_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
+        step_kinds: Collection[str] = ("model",),
         text: bool = True,
         reasoning: bool = True,
     ) -> None:
@@ -107,7 +111,8 @@ class Emitter:
 
         ``emit_text(text, message_id)`` is a faster way for the agent's own plain text. ``annotations`` gives
         what an MCP server says of a tool. ``scrub`` removes personal data from a message, or gives None for
-        one that must not be shown; with it no tokens are emitted, only whole messages.
+        one that must not be shown; with it no tokens are emitted, only whole messages. ``step_kinds`` says
+        what is a step.
         """
         self.emit = emit
         self._emit_text = emit_text
@@ -118,6 +123,8 @@ class Emitter:
         self.content_mapper = content_mapper
         self._annotations = annotations or _no_annotations
         self.call_files = call_files or CallFiles()
+        self.step_kinds = step_kinds
+        self._step_numbers = itertools.count(1)
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
@@ -133,6 +140,21 @@ class Emitter:
     def has_emitted(self) -> bool:
         """Whether any message was emitted."""
         return bool(self._emitted)
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def step_started(self, lane: str | None, kind: ev.StepKind, name: str) -> str | None:
+        """Emit that a step begins; give its id, or None where steps of this kind are not emitted."""
+        if kind not in self.step_kinds:
+            return None
+        step_id = f"{kind}-{next(self._step_numbers)}"
+        self._emit(ev.StepStarted(step_id=step_id, name=name, kind=kind), lane)
+        return step_id
+
+    def step_finished(self, lane: str | None, step_id: str | None, message_id: str | None = None) -> None:
+        """Emit that a step is done, and with it the message that it wrote."""
+        if step_id is not None:
+            self._emit(ev.StepFinished(step_id=step_id, message_id=message_id), lane)
 
     # -- tokens ------------------------------------------------------------------------------------
 
@@ -180,14 +202,25 @@ class Emitter:
                 self.announce(run.lane, item.call_id, item.name, message_id)
             elif isinstance(item, ev.ToolInput | ev.ToolUpdate):
                 if (call := self._calls.get((run.lane, item.call_id))) is not None:
-                    call.done |= isinstance(item, ev.ToolUpdate) and item.status in ev.FINAL_STATUSES
-                    self._emit(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
+                    self._server_call(run.lane, call, item)
             elif isinstance(item, c.Block):
                 self._emit(ev.Media(message_id=message_id, content=item), run.lane)
             elif isinstance(item, ev.Raw):
                 self._emit(ev.Raw(source=item.source, payload=json_value(item.payload)), run.lane)
             else:
                 self._emit(item, run.lane)
+
+    def _server_call(self, lane: str | None, call: _Call, item: ev.ToolInput | ev.ToolUpdate) -> None:
+        """Emit what a call that the provider runs itself does; it runs once its arguments are whole."""
+        events: list[ev.AnyEvent] = [msgspec.structs.replace(item, call_id=call.call_id)]
+        if isinstance(item, ev.ToolUpdate):
+            ends = item.status in ev.FINAL_STATUSES
+            if not call.running:
+                events.insert(0 if ends else 1, ev.ToolUpdate(call_id=call.call_id, status="in_progress"))
+            call.running = True
+            call.done |= ends
+        for event in events:
+            self._emit(event, lane)
 
     def _to_neutral(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
         if isinstance(block, dict) and is_tool_call(block):

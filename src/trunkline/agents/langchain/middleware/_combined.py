@@ -41,9 +41,10 @@ class CombinedMiddleware(Middleware):
     handler: TrunklineCallbackHandler | None = None
     """The callback handler that follows a run to which the caller gave none."""
 
-    def __init__(self, pieces: Sequence[Middleware]) -> None:
+    def __init__(self, pieces: Sequence[Middleware], name: str = "Trunkline") -> None:
         """Take over the hooks that wrap calls."""
         super().__init__()
+        self._name = name
         self.pieces = tuple(pieces)
         add_to_state(self, begin_run)
         self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS)}
@@ -61,8 +62,8 @@ class CombinedMiddleware(Middleware):
 
     @property
     def name(self) -> str:
-        """What it is called in a trace."""
-        return "Trunkline"
+        """What it is called in a trace; LangChain refuses two of the same name in one agent."""
+        return self._name
 
     @with_signature
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:

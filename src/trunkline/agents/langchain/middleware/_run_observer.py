@@ -23,6 +23,8 @@ from langgraph.errors import EmptyChannelError
 from langgraph.pregel import _algo
 from langgraph.pregel._loop import PregelLoop
 
+from trunkline.agents.langchain.graph.state import public_channels
+
 __all__ = ["RunObserver", "add_to_state", "middlewares_in", "state_channels"]
 
 log = logging.getLogger("trunkline.langchain")
@@ -35,7 +37,6 @@ Begin = Callable[[Any, PregelLoop], "AtEnd | None"]
 """Called with a middleware and the loop of a run that begins; gives what to call when the run finishes."""
 
 _READ, _TASKS = "__pregel_read", "__pregel_tasks"
-_INTERNAL = ("__", "branch:", "join:")
 _NUMBERS = itertools.count(1)
 _FRAMES_TO_LOOP = 3  # from_checkpoint() of the channel, channels_from_checkpoint(), and the loop's __enter__.
 
@@ -126,12 +127,8 @@ def _loop_from_stack() -> PregelLoop | None:
 
 
 def _values(channels: Channels) -> dict[str, Any]:
-    """The values of a state."""
-    return {
-        name: channel.get()
-        for name, channel in channels.items()
-        if not name.startswith(_INTERNAL) and channel.is_available()
-    }
+    """The values of a state, without its private fields."""
+    return {name: channels[name].get() for name in public_channels(channels) if channels[name].is_available()}
 
 
 def add_to_state(middleware: Middleware, begin: Begin | None = None) -> None:

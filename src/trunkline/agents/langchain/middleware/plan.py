@@ -16,12 +16,16 @@ from typing import Any, Literal, TypeAlias, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
-from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.begin_run import begin_run
-from trunkline.agents.langchain.channel import Channel, current_channel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
+from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.channel_lookup import (
+    ChannelSource,
+    channels_here,
+    find_channel,
+    use_run_channel,
+)
 from trunkline.agents.langchain.messages.plan import check_plan, plan_entries
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
@@ -64,9 +68,10 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
     ``priority``; anything else raises TypeError or ValueError. Outside of a run nothing is shown.
     """
-    plan, channel = plan_entries(check_plan(entries)), _channel_here()
-    if channel is not None and (shown := _shown(channel)).by_hand and not _is_silenced():
-        _show(channel, shown, plan)
+    plan = plan_entries(check_plan(entries))
+    for channel in channels_here():
+        if (shown := _shown(channel)).by_hand and not _is_silenced():
+            _show(channel, shown, plan)
 
 
 def apply_plan_options(channel: Channel, middleware: Iterable[Any]) -> None:
@@ -213,14 +218,6 @@ def _show(channel: Channel, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> No
     if plan != shown.now:
         shown.now = plan
         channel.emit(ev.Plan(turn_id=channel.emitter.turn_id, entries=plan))
-
-
-def _channel_here() -> Channel | None:
-    """The channel of the run this is called in, which may be known by its context only."""
-    try:
-        return current_channel() or find_channel(get_runtime())
-    except RuntimeError:
-        return None
 
 
 def _is_silenced() -> bool:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
 
-from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.begin_run import begin_run
+from trunkline.agents.langchain.callbacks.listener import MODEL_STEP
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
-from trunkline.agents.langchain.graph.state import shareable
+from trunkline.agents.langchain.graph.state import StateEvents, public_channels, show_state
 from trunkline.agents.langchain.hosted.run_channels import session_in
 from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.agents.langchain.middleware._hooks import (
@@ -24,24 +23,19 @@ from trunkline.agents.langchain.middleware._hooks import (
     remove_hooks,
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
-from trunkline.agents.langchain.middleware._run_observer import add_to_state
+from trunkline.agents.langchain.middleware._run_observer import add_to_state, state_channels
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
 from trunkline.agents.langchain.user_functions import SessionIdExtractor, contain_extractor
 from trunkline.errors import ConfigurationError
-from trunkline.json_patch import copy_json, diff, same_json
 
 if TYPE_CHECKING:
     from trunkline.mcp.connections import Servers
 
 __all__ = ["SessionMiddleware", "Snapshots", "StateMapper"]
 
-log = logging.getLogger("trunkline.langchain")
-
 Snapshots = Literal["initial", "final", "all", "none"]
 StateMapper = Callable[[dict[str, Any]], Any]
 """From the values of a graph, without its messages, to what is shown of them."""
-
-_STATE = "trunkline.state"
 
 
 class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -82,7 +76,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self.emit_state_snapshots: Snapshots = emit_state_snapshots
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
-        self._mapper_failed = False
+        self._state_events = StateEvents(emit_state_snapshots, state_mapper)
         idle = emit_state_snapshots == "none" and not mcp_servers and not self.shows_answers
         if idle:
             remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
@@ -148,10 +142,10 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _begin_model_call(self, request: Any) -> Channel | None:
         channel = find_channel(request.runtime, self)
-        if channel is not None and not is_nested(request.runtime):
-            self._show_state(channel, request.state)
-            if not channel.follows_run:
-                _show_results(channel, request.state)
+        if channel is not None and not channel.follows_run and not is_nested(request.runtime):
+            public = public_channels(state_channels(get_config()))
+            self._show_state(channel, {name: request.state[name] for name in public if name in request.state})
+            _show_results(channel, request.state)
         return channel
 
     def _show_answer(self, channel: Channel | None, request: Any, response: Any) -> None:
@@ -159,7 +153,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if channel is not None and channel.run is not None and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
             for message in getattr(answer, "result", [answer]):
-                channel.emitter.message(None, message)
+                emitter, step_id = channel.emitter, None
+                if not emitter.is_emitted(message.id):
+                    step_id = emitter.step_started(None, "model", MODEL_STEP)
+                emitter.message(None, message)
+                emitter.step_finished(None, step_id, message.id)
 
     # -- the tools ---------------------------------------------------------------------------------
 
@@ -188,34 +186,9 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 channel.emitter.message(None, message)
         self._show_state(channel, state, last=True)
 
-    def _show_state(self, channel: Channel, state: Any, *, last: bool = False) -> None:
-        when = self.emit_state_snapshots
-        if when == "none" or (when == "final" and not last):
-            return
-        if channel.follows_run:
-            return  # A session reads the state from the graph itself.
-        now = self._shown(cast("dict[str, Any]", state))
-        shown = channel.shown
-        before: Any = shown.get(_STATE)
-        if now is None or same_json(now, before) or (before is None and not now):
-            return
-        shown[_STATE] = now
-        if when != "initial" or before is None:
-            channel.emit(ev.StateReplaced(state=now))
-        else:
-            channel.emit(ev.StatePatched(patch=tuple(diff(before, now))))
-
-    def _shown(self, state: dict[str, Any]) -> Any:
-        shared = shareable(state)
-        if self.state_mapper is None:
-            return shared
-        try:
-            return copy_json(self.state_mapper(shared))
-        except Exception:
-            if not self._mapper_failed:
-                self._mapper_failed = True
-                log.exception("the state mapper failed, so this state is not shown")
-            return None
+    def _show_state(self, channel: Channel, state: dict[str, Any], *, last: bool = False) -> None:
+        if not channel.follows_run:  # A session reads the state from the graph itself.
+            show_state(channel, self._state_events, state, last=last)
 
 
 def _show_results(channel: Channel, state: Mapping[str, Any]) -> None:
