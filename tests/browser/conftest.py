@@ -44,7 +44,7 @@ def site(built: Path) -> Generator[str]:
 @pytest.fixture(scope="session")
 def scripted(site: str, tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The address of a server with the scripted agent."""
-    with serve_agent("demo", site, tmp_path_factory.mktemp("scripted")) as address:
+    with serve_agent("demo", origin=site, folder=tmp_path_factory.mktemp("scripted")) as address:
         yield address
 
 
@@ -52,5 +52,5 @@ def scripted(site: str, tmp_path_factory: pytest.TempPathFactory) -> Generator[s
 def langchain(root: Path, site: str, tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The address of a server with an agent of LangChain's."""
     target = f"{root / 'tests/browser/agents.py'}:agent"
-    with serve_agent(target, site, tmp_path_factory.mktemp("langchain")) as address:
+    with serve_agent(target, origin=site, folder=tmp_path_factory.mktemp("langchain")) as address:
         yield address

@@ -18,6 +18,7 @@ __all__ = ["SECRET", "serve_agent", "serve_site"]
 
 SECRET = "0123456789abcdef"
 SECONDS = 30
+_ROOT = Path(__file__).parents[2]  # agents of the tests import their helpers from here
 _GREETING = re.compile(r"serves .+ at (http://\S+)/\n")
 
 
@@ -41,13 +42,14 @@ def serve_site(folder: Path) -> Generator[int]:
 
 
 @contextmanager
-def serve_agent(target: str, origin: str, folder: Path) -> Generator[str]:
+def serve_agent(*targets: str, origin: str, folder: Path) -> Generator[str]:
     """Run ``trunkline serve`` for the pages of an origin; gives its address."""
-    words = command("serve", target, "--port", "0", "--allow-origin", origin)
+    words = command("serve", *targets, "--port", "0", "--allow-origin", origin)
     journal = f"sqlite:{folder / 'journal.db'}"
-    environment = {**os.environ, "TRUNKLINE_TOKEN": SECRET, "TRUNKLINE_JOURNAL": journal}
+    path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ours = {"TRUNKLINE_TOKEN": SECRET, "TRUNKLINE_JOURNAL": journal, "PYTHONPATH": path}
     with subprocess.Popen(
-        words, env=environment, cwd=folder, stderr=subprocess.PIPE, encoding="utf-8"
+        words, env={**os.environ, **ours}, cwd=folder, stderr=subprocess.PIPE, encoding="utf-8"
     ) as server:
         assert server.stderr is not None
         output: list[str] = []

@@ -4,6 +4,6 @@ export default defineConfig({
   base: "./",
   build: {
     chunkSizeWarningLimit: 100_000,
-    rollupOptions: { input: ["copilotkit.html", "assistant-ui.html"] },
+    rollupOptions: { input: ["copilotkit.html", "assistant-ui.html", "features.html"] },
   },
 });
