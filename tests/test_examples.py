@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from tests.agents.langchain.providers.model_server import serve_model
-from tests.agents.langchain.providers.wires import Anthropic, Call, OpenAiChat, Text, Wire
+from tests.agents.langchain.providers.wires.anthropic import Anthropic
+from tests.agents.langchain.providers.wires.chat import OpenAiChat
+from tests.agents.langchain.providers.wires.parts import Call, Text, Wire
 from tests.frontends.acp.stdio_client import Message, Talk, text
 from trunkline.frontends.acp.losses import LOSSES
 

@@ -1,7 +1,5 @@
 """adapt(): what it takes, what it refuses and how, factories, and adapters of other packages."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess
@@ -193,14 +191,8 @@ async def test_a_factory_passes_every_hook_on() -> None:
     await factory.delete_session(view)
     await factory.close_session(view)
     assert whole.calls == [
-        "open s",
-        "rewind to m1",
-        "set False",
-        "remember s",
-        "fork s of o",
-        "delete s",
-        "close s",
-    ]
+        "open s", "rewind to m1", "set False", "remember s", "fork s of o", "delete s", "close s",
+    ]  # fmt: skip
     assert view.memory == {}
 
 

@@ -1,14 +1,12 @@
 """Functions as agents: every kind of function, what it takes, what it may say, and how it is stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import functools
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -556,7 +554,7 @@ class Counter:
     def __init__(self) -> None:
         self.left = 2
 
-    def __aiter__(self) -> Counter:
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> str:

@@ -1,7 +1,5 @@
 """The optional methods of an agent, as a session calls them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

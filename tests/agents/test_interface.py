@@ -1,7 +1,5 @@
 """The agent interface: what makes an agent, and the hooks that a session looks for by name."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

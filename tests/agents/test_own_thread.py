@@ -1,7 +1,5 @@
 """Plain code never holds up the event loop: functions, generators and tools, however they are wrapped."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
@@ -12,10 +10,11 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.graph import MessagesState
 
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain import graphs
+from tests.agents.langchain.graphs import plain_graph
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon, until
 from trunkline import adapt
 from trunkline import events as ev
@@ -87,18 +86,7 @@ def agent_with_our_middlewares(gate: Gate) -> Any:
 
 
 def graph_of(gate: Gate, model: Any = None, **wrappers: Any) -> Any:
-    chosen = model or _model()
-
-    async def think(state: MessagesState) -> Any:
-        return {"messages": [await chosen.ainvoke(state["messages"])]}
-
-    builder = StateGraph(MessagesState)
-    builder.add_node("think", think)
-    builder.add_node("tools", ToolNode([tool_of(gate)], **wrappers))
-    builder.add_edge(START, "think")
-    builder.add_conditional_edges("think", tools_condition)
-    builder.add_edge("tools", "think")
-    return builder.compile()
+    return plain_graph(model or _model(), [tool_of(gate)], **wrappers)
 
 
 def plainly_wrapped(gate: Gate) -> Any:
@@ -121,10 +109,7 @@ def plain_node(gate: Gate) -> Any:
     def node(state: MessagesState) -> Any:
         return {"messages": [AIMessage(gate.wait())]}
 
-    builder = StateGraph(MessagesState)
-    builder.add_node("node", node)
-    builder.add_edge(START, "node")
-    return builder.compile()
+    return graphs.graph_of(node)
 
 
 KINDS: list[Make] = [

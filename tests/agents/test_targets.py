@@ -1,7 +1,5 @@
 """TARGETs: every form, and for every failure the words that lead out of it."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import sys

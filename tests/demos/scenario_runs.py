@@ -1,7 +1,5 @@
 """Scenarios of the scripted agent, played by their names."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

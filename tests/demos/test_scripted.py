@@ -3,8 +3,6 @@
 The transcripts are in tests/transcripts. TRUNKLINE_UPDATE_TRANSCRIPTS=1 writes them anew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One example server over HTTP and one over SSE, shared by the tests that do not end it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,36 +1,16 @@
 """Which hosts and addresses may be called for somebody far away."""
 
-from __future__ import annotations
-
 import pytest
 
 from trunkline.errors import ConfigurationError
 from trunkline.mcp.allowed_hosts import Outbound
 
 INSIDE = [
-    "127.0.0.1",
-    "127.8.8.8",
-    "0.0.0.0",
-    "10.0.0.1",
-    "172.16.0.1",
-    "192.168.1.1",
-    "169.254.169.254",
-    "100.100.100.200",
-    "168.63.129.16",
-    "192.0.0.192",
-    "224.0.0.1",
-    "255.255.255.255",
-    "::",
-    "::1",
-    "fe80::1",
-    "fe80::1%eth0",
-    "fd00:ec2::254",
-    "ff02::1",
-    "::ffff:127.0.0.1",
-    "::ffff:169.254.169.254",
-    "64:ff9b::7f00:1",
-    "2002:7f00:1::",
-]
+    "127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254",
+    "100.100.100.200", "168.63.129.16", "192.0.0.192", "224.0.0.1", "255.255.255.255", "::", "::1",
+    "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254",
+    "64:ff9b::7f00:1", "2002:7f00:1::",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("address", INSIDE)

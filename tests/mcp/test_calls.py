@@ -1,7 +1,5 @@
 """The calls that run on a server: who gets its questions, progress and log lines."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

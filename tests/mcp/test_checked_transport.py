@@ -1,7 +1,5 @@
 """Servers that somebody far away names: what is called is what was checked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

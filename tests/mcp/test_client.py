@@ -1,7 +1,5 @@
 """Why a server is not there, and what to do about it."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 from mcp.types import ErrorData

@@ -1,7 +1,5 @@
 """The shapes in which MCP servers are given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

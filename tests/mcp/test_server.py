@@ -1,7 +1,5 @@
 """One server and its calls: none hangs when the server dies, and each failure says why."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

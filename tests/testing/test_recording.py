@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -13,10 +11,7 @@ OPTIONS = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
     {"optionId": "no", "name": "No", "kind": "reject_once"},
 ]
-UPDATE: dict[str, Any] = {
-    "sessionUpdate": "agent_message_chunk",
-    "content": {"type": "text", "text": "hi"},
-}
+UPDATE: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
 
 
 def selected(option_id: str) -> dict[str, Any]:

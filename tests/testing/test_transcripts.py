@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.questions import Link
 from trunkline.session.ids import new_id

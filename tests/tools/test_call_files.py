@@ -1,7 +1,5 @@
 """The files of a call: where they are, and the old text of those that it overwrites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

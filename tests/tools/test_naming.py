@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest
@@ -221,19 +219,10 @@ def test_places_are_bounded() -> None:
 
 KEYS = st.sampled_from(
     [
-        "path",
-        "paths",
-        "edits",
-        "line",
-        "view_range",
-        "patch",
-        "old_str",
-        "new_str",
-        "content",
-        "command",
+        "path", "paths", "edits", "line", "view_range", "patch", "old_str", "new_str", "content", "command",
         "query",
     ]
-)
+)  # fmt: skip
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),

@@ -1,7 +1,5 @@
 """Commands in terminals: their output, and whether their processes live."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

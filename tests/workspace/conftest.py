@@ -1,7 +1,5 @@
 """A folder, and terminals in it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

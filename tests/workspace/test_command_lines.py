@@ -1,7 +1,5 @@
 """Command lines: which programs they run, and which ones nobody can tell."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What an "always" covers: a tool and kind, and of commands no more than a person could mean."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

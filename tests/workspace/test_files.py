@@ -1,7 +1,5 @@
 """Files: every known way out of a session's folders, and what reading and writing keep."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource
@@ -430,21 +428,11 @@ async def test_a_text_that_is_not_unicode_is_not_written(files: Files, root: Pat
 @pytest.mark.parametrize(
     "path",
     [
-        ".trunkline/policy.toml",
-        "trunkline.toml",
-        ".zed/settings.json",
-        ".vscode/settings.json",
-        ".vscode/tasks.json",
-        ".idea/workspace.xml",
-        ".git/hooks/pre-commit",
-        ".git/config",
-        ".git",
-        "vendor/lib/.git/config",
-        ".GIT/Hooks/pre-commit",
-        "src/../.Zed/settings.json",
-        "\uff0egit/config",
+        ".trunkline/policy.toml", "trunkline.toml", ".zed/settings.json", ".vscode/settings.json",
+        ".vscode/tasks.json", ".idea/workspace.xml", ".git/hooks/pre-commit", ".git/config", ".git",
+        "vendor/lib/.git/config", ".GIT/Hooks/pre-commit", "src/../.Zed/settings.json", "\uff0egit/config",
     ],
-)
+)  # fmt: skip
 async def test_protected_files_are_read_but_never_made_changed_or_removed(
     files: Files, root: Path, path: str
 ) -> None:

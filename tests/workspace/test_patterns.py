@@ -1,7 +1,5 @@
 """Patterns for paths and command lines."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The policy: deny first, then ask, then allow, then the default."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest
@@ -25,12 +23,7 @@ COMMANDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("spec", "decisions"),
-    [
-        ("ask", {"ask"}),
-        ("deny", {"deny"}),
-        ("allow-all", {"allow"}),
-    ],
+    ("spec", "decisions"), [("ask", {"ask"}), ("deny", {"deny"}), ("allow-all", {"allow"})]
 )
 def test_a_plain_policy_decides_the_same_about_everything(spec: str, decisions: set[str]) -> None:
     policy = Policy.parse(spec)

@@ -1,7 +1,5 @@
 """Policies by name and from files; what is wrong is named with its file, its line and its rule."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The folders of a session: how paths are judged before anything is touched."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path
@@ -10,14 +8,6 @@ import pytest
 
 from trunkline.errors import NotAFile, OutsideRoots, TooLarge, WorkspaceError
 from trunkline.workspace.roots import MAX_ROOTS, Place, Roots, explained
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path.resolve() / "proj"
-    (root / "src").mkdir(parents=True)
-    (tmp_path / "proj-evil").mkdir()
-    return root
 
 
 @pytest.mark.parametrize(
@@ -36,55 +26,47 @@ def project(tmp_path: Path) -> Path:
         ("/../..{root}/src/a.txt", "src/a.txt"),
     ],
 )
-def test_a_path_inside_is_located_by_its_letters(project: Path, path: str, below: str) -> None:
-    place = Roots([project]).locate(path.format(root=project))
-    assert place.path == f"{project}/{below}"
+def test_a_path_inside_is_located_by_its_letters(root: Path, path: str, below: str) -> None:
+    place = Roots([root]).locate(path.format(root=root))
+    assert place.path == f"{root}/{below}"
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "../proj-evil/a.txt",
-        "{root}-evil/a.txt",
-        "{root}/../proj-evil/a.txt",
-        "{root} /a.txt",
-        "../../../../../../etc/passwd",
-        "src/../../a.txt",
-        "/etc/passwd",
-        "/a.txt",
-        "{upper}/a.txt",
+        "../proj-evil/a.txt", "{root}-evil/a.txt", "{root}/../proj-evil/a.txt", "{root} /a.txt",
+        "../../../../../../etc/passwd", "src/../../a.txt", "/etc/passwd", "/a.txt", "{upper}/a.txt",
     ],
-)
-def test_a_path_that_leaves_is_refused_and_the_folders_are_named(project: Path, path: str) -> None:
-    with pytest.raises(OutsideRoots, match=str(project)):
-        Roots([project]).locate(path.format(root=project, upper=str(project).upper()))
+)  # fmt: skip
+def test_a_path_that_leaves_is_refused_and_the_folders_are_named(root: Path, path: str) -> None:
+    with pytest.raises(OutsideRoots, match=str(root)):
+        Roots([root]).locate(path.format(root=root, upper=str(root).upper()))
 
 
 @pytest.mark.parametrize("path", ["src/", "src/.", "src/..", ".", "..", "/"])
-def test_a_file_is_not_named_like_a_folder(project: Path, path: str) -> None:
+def test_a_file_is_not_named_like_a_folder(root: Path, path: str) -> None:
     with pytest.raises(NotAFile, match="name a file"):
-        Roots([project]).locate(path)
+        Roots([root]).locate(path)
 
 
-def test_a_folder_may_end_in_a_slash_or_be_the_root(project: Path) -> None:
-    roots = Roots([project])
-    assert roots.locate("src/", folder=True).path == f"{project}/src"
-    assert roots.locate(".", folder=True) == roots.locate(project, folder=True)
+def test_a_folder_may_end_in_a_slash_or_be_the_root(root: Path) -> None:
+    roots = Roots([root])
+    assert roots.locate("src/", folder=True).path == f"{root}/src"
+    assert roots.locate(".", folder=True) == roots.locate(root, folder=True)
     assert roots.locate(".", folder=True).name == "."
 
 
 @pytest.mark.parametrize(
-    ("path", "message"),
-    [("", "empty"), ("a\0b", "NUL"), ("\ud800.txt", "no file name can have")],
+    ("path", "message"), [("", "empty"), ("a\0b", "NUL"), ("\ud800.txt", "no file name can have")]
 )
-def test_what_is_no_path_is_refused(project: Path, path: str, message: str) -> None:
+def test_what_is_no_path_is_refused(root: Path, path: str, message: str) -> None:
     with pytest.raises(WorkspaceError, match=message):
-        Roots([project]).locate(path)
+        Roots([root]).locate(path)
 
 
-def test_a_path_beyond_the_limit_is_refused(project: Path) -> None:
+def test_a_path_beyond_the_limit_is_refused(root: Path) -> None:
     with pytest.raises(TooLarge, match="too long"):
-        Roots([project]).locate("a/" * 3000 + "b")
+        Roots([root]).locate("a/" * 3000 + "b")
 
 
 def test_no_roots_refuse_everything_and_say_why() -> None:
@@ -92,10 +74,10 @@ def test_no_roots_refuse_everything_and_say_why() -> None:
         Roots([]).locate("a.txt")
 
 
-def test_too_many_roots_are_refused(project: Path) -> None:
-    assert len(Roots([project] * MAX_ROOTS).folders) == MAX_ROOTS
+def test_too_many_roots_are_refused(root: Path) -> None:
+    assert len(Roots([root] * MAX_ROOTS).folders) == MAX_ROOTS
     with pytest.raises(WorkspaceError, match="too many"):
-        Roots([project] * (MAX_ROOTS + 1))
+        Roots([root] * (MAX_ROOTS + 1))
 
 
 @pytest.mark.parametrize("name", ["missing", "file"])
@@ -105,44 +87,44 @@ def test_a_root_must_be_a_folder(tmp_path: Path, name: str) -> None:
         Roots([tmp_path / name])
 
 
-def test_a_root_given_through_a_link_is_known_by_both_names(project: Path) -> None:
-    link = project.parent / "link"
-    link.symlink_to(project)
+def test_a_root_given_through_a_link_is_known_by_both_names(root: Path) -> None:
+    link = root.parent / "link"
+    link.symlink_to(root)
     roots = Roots([link])
-    assert roots.folders == (str(project),)
-    assert roots.locate(link / "a.txt") == roots.locate(project / "a.txt") == roots.locate("a.txt")
+    assert roots.folders == (str(root),)
+    assert roots.locate(link / "a.txt") == roots.locate(root / "a.txt") == roots.locate("a.txt")
 
 
-def test_a_link_that_changes_later_does_not_move_the_root(project: Path) -> None:
-    link = project.parent / "link"
-    link.symlink_to(project)
+def test_a_link_that_changes_later_does_not_move_the_root(root: Path) -> None:
+    link = root.parent / "link"
+    link.symlink_to(root)
     roots = Roots([link])
     link.unlink()
-    link.symlink_to(project.parent / "proj-evil")
-    assert roots.locate(link / "a.txt").path == f"{project}/a.txt"
+    link.symlink_to(root.parent / "proj-evil")
+    assert roots.locate(link / "a.txt").path == f"{root}/a.txt"
 
 
-def test_the_innermost_root_counts(project: Path, tmp_path: Path) -> None:
+def test_the_innermost_root_counts(root: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path.resolve() / "elsewhere"
     elsewhere.mkdir()
-    (project / "vendor").symlink_to(elsewhere)
-    roots = Roots([project, project / "vendor"])
+    (root / "vendor").symlink_to(elsewhere)
+    roots = Roots([root, root / "vendor"])
     assert roots.locate("vendor/a.txt") == Place(tuple(str(elsewhere)[1:].split("/")), ("a.txt",))
 
 
-def test_a_root_that_was_replaced_by_a_link_is_not_entered(project: Path) -> None:
-    roots = Roots([project])
-    project.rename(project.parent / "moved")
-    project.symlink_to(project.parent / "proj-evil")
+def test_a_root_that_was_replaced_by_a_link_is_not_entered(root: Path) -> None:
+    roots = Roots([root])
+    root.rename(root.parent / "moved")
+    root.symlink_to(root.parent / "proj-evil")
     with pytest.raises(NotAFile, match="symbolic link"), roots.enter(roots.locate(".", folder=True)):
         pass
 
 
-def test_entering_leaves_no_descriptor_behind(project: Path) -> None:
-    roots = Roots([project])
+def test_entering_leaves_no_descriptor_behind(root: Path) -> None:
+    roots = Roots([root])
     before = os.listdir("/dev/fd")
     with roots.enter(roots.locate("src", folder=True)) as folder:
-        assert os.stat(folder).st_ino == (project / "src").stat().st_ino
+        assert os.stat(folder).st_ino == (root / "src").stat().st_ino
     for path, expected in (("missing", FileNotFoundError), ("x" * 300, OSError)):
         with pytest.raises(expected), roots.enter(roots.locate(path, folder=True)):
             pass

@@ -1,7 +1,5 @@
 """Rules, one by one: what restricts is read widely, what allows narrowly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One terminal: its output, and that nothing of it is left."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Terminals: what a command gets, how many there may be, and that closing ends all."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

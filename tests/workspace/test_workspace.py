@@ -1,7 +1,5 @@
 """The package's public names."""
 
-from __future__ import annotations
-
 from trunkline import workspace
 
 

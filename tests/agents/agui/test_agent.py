@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -219,10 +217,7 @@ def test_the_target_names_the_agent_by_its_host() -> None:
 
 async def misbehave(app: Any) -> list[ev.Event]:
     """What a session sees of a server."""
-    async with (
-        listening(app, lifespan="off") as place,
-        hub_for(AguiAgent(f"http://{place}/agui")) as hub,
-    ):
+    async with listening(app, lifespan="off") as place, hub_for(AguiAgent(f"http://{place}/agui")) as hub:
         return await collect(await hub.create(), "hi")
 
 

@@ -1,7 +1,5 @@
 """Whatever JSON a server sends, it is events of ours or an error that names the server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
@@ -95,9 +93,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "description": WORDS,
     "runId": IDS,
     "outcome": some(
-        type=WORDS,
-        interrupts=st.lists(INTERRUPT, max_size=2),
-        pendingToolCallIds=st.lists(IDS, max_size=2),
+        type=WORDS, interrupts=st.lists(INTERRUPT, max_size=2), pendingToolCallIds=st.lists(IDS, max_size=2)
     ),
     "result": st.dictionaries(st.just("stopReason"), json_values),
     "usage": st.lists(st.dictionaries(st.sampled_from(["inputTokens", "model"]), json_values), max_size=2),

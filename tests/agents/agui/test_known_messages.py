@@ -1,7 +1,5 @@
 """A message that a server tells under another name is no second one."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

@@ -3,8 +3,6 @@
 Besides, an agent for it, and the ways to call one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
@@ -18,7 +16,6 @@ from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.reference_client import Client
 from tests.hubs import soon
 from trunkline.agents.langchain import Rule
-from trunkline.agents.langchain.hosted.agui import AguiAgent
 from trunkline.frontends.agui import RunAgentInput, read_input
 from trunkline.protocols.agui.wire import AguiEvent, encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
@@ -76,8 +73,8 @@ class Page(Client):
         """A call as the page knows it: its arguments and its result."""
         calls = [call for one in self.messages for call in one.get("toolCalls", ()) if call["id"] == call_id]
         results = [one for one in self.messages if one.get("toolCallId") == call_id]
-        output: dict[str, Any] = calls[0]["function"] if calls else {}
-        return {**output, "result": results[0]["content"] if results else None}
+        report: dict[str, Any] = calls[0]["function"] if calls else {}
+        return {**report, "result": results[0]["content"] if results else None}
 
 
 # -- agents, and the ways to call them ---------------------------------------------------------------
@@ -112,7 +109,7 @@ async def stream(agent: Any, *args: Any, **kwargs: Any) -> None:
     assert await soon(asyncio.to_thread(lambda: list(agent.stream(*args, **kwargs))), SECONDS)
 
 
-async def stream_nothing(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:
+async def stream_nothing(agent: Any, *args: Any, **kwargs: Any) -> None:
     async with asyncio.timeout(10):
         assert [item async for item in agent.astream(*args, **kwargs)] == []
 

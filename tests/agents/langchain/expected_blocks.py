@@ -1,7 +1,5 @@
 """Expected events and data that several tests of blocks share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from trunkline import events as ev

@@ -1,21 +1,22 @@
 """Small agents and folds that the LangChain tests share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState
+from langgraph.prebuilt import ToolNode, tools_condition
 
-from tests.agents.langchain.untyped_langchain import create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.hubs import collect, hub_for
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.commands import Prompt
-from trunkline.conversation import Conversation
+from trunkline.commands import Answer, Prompt
+from trunkline.conversation import Call, Conversation
 from trunkline.folding import fold
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel
 
 PARIS = '{"city": "Paris"}'
@@ -47,6 +48,23 @@ def agent_of(
     return made, model
 
 
+def graph_of(node: Any, state: Any = MessagesState, **options: Any) -> Any:
+    """A graph with one node."""
+    return StateGraph(state).add_node("node", node).add_edge(START, "node").compile(**options)
+
+
+def plain_graph(model: Any, tools: list[Any], checkpointer: Any = None, **wrappers: Any) -> Any:
+    """A graph without create_agent: a model, and a node for its tools."""
+
+    async def think(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [await model.bind_tools(tools).ainvoke(state["messages"])]}
+
+    builder = StateGraph(MessagesState).add_node(think).add_node("tools", ToolNode(tools, **wrappers))
+    builder.add_edge(START, "think").add_edge("tools", "think")
+    builder.add_conditional_edges("think", tools_condition)
+    return builder.compile(checkpointer=checkpointer)
+
+
 def folded(events: list[Any]) -> Conversation:
     """What a client that kept up would show."""
     return fold(events)
@@ -55,6 +73,18 @@ def folded(events: list[Any]) -> Conversation:
 def calls_of(events: list[Any]) -> dict[str, Any]:
     """The calls of a turn by id, as they stand at its end."""
     return dict(fold(events).calls)
+
+
+def only_call(events: list[Any]) -> Call:
+    """The only call of a turn."""
+    (made,) = fold(events).calls.values()
+    return made
+
+
+def parts_of(events: list[Any]) -> list[str]:
+    """The kinds of the parts of the first answer, in order."""
+    message = next(message for message in fold(events).messages if message.role == "agent")
+    return [type(part).__name__.removesuffix("Part").lower() for part in message.parts]
 
 
 def terminal(events: list[Any]) -> ev.TurnFinished | ev.TurnFailed:
@@ -75,6 +105,15 @@ async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
     async with hub_for(agent) as hub:
         session = await hub.create()
         return [await collect(session, prompt) for prompt in prompts]
+
+
+def answering(session: Session, **answer: Any) -> dict[type[ev.Event], Any]:
+    """Answer every question of a session like this."""
+
+    async def settle(asked: ev.Asked) -> None:
+        await session.answer(Answer(question_id=asked.question_id, **answer))
+
+    return {ev.Asked: settle}
 
 
 async def run_turn(agent: Any, prompt: Prompt | str = "Go!") -> list[Any]:

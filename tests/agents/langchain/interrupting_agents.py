@@ -1,7 +1,5 @@
 """Agents that ask the user, and how a test answers them; run here, or in a process that is killed."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -13,11 +11,12 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, MessagesState
+from langgraph.graph import MessagesState
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.graphs import graph_of
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import BRISK, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -88,10 +87,7 @@ def asking(value: Any, saver: Any, schema: Any = None) -> tuple[Any, None]:
         answer: Any = interrupt(value, response_schema=schema) if schema else interrupt(value)
         return {"messages": [AIMessage(f"You said {answer!r}.", id="said")]}
 
-    builder = StateGraph(MessagesState)
-    builder.add_node("node", node)
-    builder.add_edge(START, "node")
-    return builder.compile(checkpointer=saver), None
+    return graph_of(node, checkpointer=saver), None
 
 
 Scene = Callable[[Any], tuple[Any, Any]]

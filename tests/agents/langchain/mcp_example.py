@@ -1,7 +1,5 @@
 """The example MCP server, started over each transport, and small turns in which its tools are called."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -5,8 +5,6 @@ text beside them; text comes as a string or in blocks, with and without an index
 Beside its chunks an answer has what a person says to the questions of its calls, in their order.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator

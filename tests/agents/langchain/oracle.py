@@ -5,8 +5,6 @@ error at their end. ``/truth`` makes the model tell all messages of the thread, 
 subagents ended with; what a client has folded from its updates must be the same.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal, cast
@@ -77,17 +75,11 @@ def tell(message: BaseMessage) -> dict[str, Any]:
     """What of a message can be seen."""
     return message.model_dump(
         include={
-            "type",
-            "id",
-            "content",
-            "additional_kwargs",
-            "tool_calls",
-            "invalid_tool_calls",
-            "tool_call_id",
-            "status",
+            "type", "id", "content", "additional_kwargs", "tool_calls", "invalid_tool_calls",
+            "tool_call_id", "status",
         },
         mode="json",
-    )
+    )  # fmt: skip
 
 
 # -- tools ----------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What the permission tests share: a tool that records its calls, and a user who answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any

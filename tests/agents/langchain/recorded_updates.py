@@ -1,11 +1,11 @@
 """What a recording transport got, in few words."""
 
-from __future__ import annotations
-
+import asyncio
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 
+from tests.hubs import soon
 from trunkline.testing.recording import RecordingTransport
 
 PROMPT: Any = {"messages": [("user", "go")]}
@@ -14,6 +14,13 @@ PROMPT: Any = {"messages": [("user", "go")]}
 def on_thread(thread_id: str, *callbacks: BaseCallbackHandler) -> Any:
     """A config for one thread."""
     return {"configurable": {"thread_id": thread_id}, "callbacks": list(callbacks)}
+
+
+async def call_graph(graph: Any, given: Any, config: Any = None, *, plain: bool, **about: Any) -> Any:
+    """Run a graph by ``invoke`` in a thread, or by ``ainvoke``."""
+    if plain:
+        return await soon(asyncio.to_thread(graph.invoke, given, config, **about))
+    return await soon(graph.ainvoke(given, config, **about))
 
 
 def kinds(transport: RecordingTransport) -> list[str]:

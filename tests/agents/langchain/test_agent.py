@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 import pytest
@@ -22,12 +20,14 @@ from langgraph.prebuilt import ToolRuntime
 
 from tests.agents.langchain.graphs import (
     agent_of,
+    answering,
     broken,
     calls_of,
     check_settled,
     converse,
     failure_of,
     folded,
+    graph_of,
     run_turn,
     terminal,
     weather,
@@ -40,7 +40,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.commands import Answer, Prompt
+from trunkline.commands import Prompt
 from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 
@@ -119,14 +119,6 @@ async def test_a_model_that_cannot_stream_says_its_message_whole_and_once() -> N
     assert calls_of(events)["w1"].status == "completed"
 
 
-async def test_tokens_are_counted_in_every_turn() -> None:
-    agent, _ = agent_of(
-        [call("weather", {"city": "Paris"}), ends(input=10, output=2)], ["Sunny.", ends(input=20, output=3)]
-    )
-    ended = terminal(await run_turn(agent))
-    assert [(usage.input_tokens, usage.output_tokens) for usage in ended.usage] == [(30, 5)]
-
-
 async def test_how_full_the_context_is_shows_when_the_model_says_how_much_it_takes() -> None:
     agent, model = agent_of(["Hi.", ends(input=10, output=2)])
     model.profile = {"max_input_tokens": 1000}
@@ -141,7 +133,7 @@ async def test_what_a_node_writes_to_the_stream_is_a_custom_event_and_an_event_i
         write(ev.Notice(title="Half way"))
         return {"messages": [AIMessage("Done.")]}
 
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    graph = graph_of(node)
     events = await run_turn(adapt(graph))
     assert [event.value for event in only(events, ev.Custom)] == [{"progress": 1}]
     assert [event.title for event in only(events, ev.Notice)] == ["Half way"]
@@ -196,7 +188,7 @@ async def test_a_graph_that_takes_no_prompt_says_what_to_change() -> None:
     def fill(state: Form) -> dict[str, Any]:
         return {"age": 1}
 
-    graph = StateGraph(Form).add_node(fill).add_edge(START, "fill").compile()
+    graph = graph_of(fill, Form)
     ended = terminal(await run_turn(adapt(graph), "hi"))
     assert isinstance(ended, ev.TurnFailed)
     assert "takes name, age" in ended.message
@@ -210,7 +202,7 @@ async def test_the_configuration_bound_to_an_agent_is_kept() -> None:
         seen.append(dict(config.get("configurable", {})))
         return {"messages": [AIMessage("ok")]}
 
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    graph = graph_of(node)
     bound = graph.with_config(configurable={"tenant": "acme"})
     async with hub_for(LangChainAgent(bound, config={"configurable": {"extra": 1}})) as hub:
         session = await hub.create()
@@ -266,7 +258,7 @@ async def test_the_front_ends_state_reaches_the_graph_and_is_there_in_the_next_t
         seen.append(state.get("topic"))
         return {"messages": [AIMessage("ok")]}
 
-    graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=saver)
+    graph = graph_of(node, Research, checkpointer=saver)
     await converse(adapt(graph), Prompt.of("hi", state={"topic": "ants", "unknown": 1}), "again")
     assert seen == ["ants", "ants"]
 
@@ -275,7 +267,7 @@ async def test_a_plan_of_an_earlier_turn_is_not_said_again() -> None:
     def node(state: Research) -> dict[str, Any]:
         return {"todos": [{"content": "look", "status": "pending"}]}
 
-    graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=InMemorySaver())
+    graph = graph_of(node, Research, checkpointer=InMemorySaver())
     first, second = await converse(adapt(graph), "hi", "again")
     assert len(only(first, ev.Plan)) == 1
     assert only(second, ev.Plan) == []
@@ -334,11 +326,7 @@ async def test_calls_that_are_not_shown_when_they_start_are_shown_when_they_are_
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[late, policy])
     async with hub_for(agent) as hub:
         session = await hub.create()
-
-        async def allow(asked: ev.Asked) -> None:
-            await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
-
-        events = await collect(session, "Go!", {ev.Asked: allow})
+        events = await collect(session, "Go!", answering(session, option_id="allow_once"))
     kinds = [type(event) for event in events]
     assert kinds.index(ev.ToolCall) < kinds.index(ev.Asked)
     assert calls_of(events)["w1"].status == "completed"

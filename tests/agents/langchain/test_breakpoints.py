@@ -1,7 +1,5 @@
 """Graphs that were compiled to stop somewhere ask whether to go on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

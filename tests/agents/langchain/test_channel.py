@@ -1,7 +1,5 @@
 """Tests of the channel: what is decided without a question, and what a question does to the run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of how a middleware finds its channel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +14,7 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 from trunkline import context
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
-from trunkline.agents.langchain.channel_lookup import (
-    find_channel,
-    is_nested,
-    use_run_channel,
-)
+from trunkline.agents.langchain.channel_lookup import find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.frontends.acp.hosted import AcpHosted

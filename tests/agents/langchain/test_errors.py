@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,11 +21,7 @@ from langgraph.errors import GraphRecursionError
 from pydantic import BaseModel, ValidationError
 
 from tests.agents.langchain.graphs import agent_of, calls_of, run_turn
-from trunkline.agents.langchain.errors import (
-    code_of,
-    explain,
-    map_error_to_content,
-)
+from trunkline.agents.langchain.errors import code_of, explain, map_error_to_content
 from trunkline.content import TextBlock
 from trunkline.errors import AuthenticationRequired
 from trunkline.testing.chat import ScriptedChatModel, call

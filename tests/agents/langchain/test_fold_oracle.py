@@ -5,8 +5,6 @@ messages have the same ids, text and thoughts in the same order, and the calls t
 and results. The truth comes from the thread itself, by one more prompt.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """A session's MCP servers over a real ACP connection."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

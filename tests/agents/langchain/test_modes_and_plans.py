@@ -1,7 +1,5 @@
 """Modes and plans, each shown once: scenes that deepagents-acp gets wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -25,16 +23,6 @@ WRITE_TODOS = call("write_todos", {"todos": TODOS}, "t1")
 
 def plans(editor: Editor) -> list[list[str]]:
     return [[entry["content"] for entry in plan["entries"]] for plan in editor.updates("plan")]
-
-
-def permit(editor: Editor, kind: str) -> None:
-    """Answer every permission with the option of a kind."""
-
-    def choose(params: dict[str, Any]) -> dict[str, Any]:
-        option = next(one["optionId"] for one in params["options"] if one["kind"] == kind)
-        return {"outcome": {"outcome": "selected", "optionId": option}}
-
-    editor.answers["session/request_permission"] = choose
 
 
 # -- 15: an unknown mode is accepted, and a change of the mode is never told --------------------------
@@ -94,7 +82,7 @@ async def test_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: str, 
     ask = PermissionMiddleware({"write_todos": Rule()})
     agent, _ = agent_of([WRITE_TODOS], "Done.", middleware=[PlanMiddleware(), ask, TodoListMiddleware()])
     async with hub_for(agent) as hub, editing(hub) as editor:
-        permit(editor, answer)
+        editor.permit(answer)
         await editor.prompt(await editor.open(), "go")
     assert plans(editor) == expected
     assert "plan" not in editor.heard()[: editor.heard().index("session/request_permission")]

@@ -1,7 +1,5 @@
 """Two agents and twenty sessions at once, chunk by chunk in step, do not mix."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from contextlib import AsyncExitStack
@@ -128,10 +126,7 @@ async def play(editor: Editor, name: str) -> str:
 async def test_two_agents_and_twenty_sessions_at_once_do_not_mix() -> None:
     barrier = asyncio.Barrier(len(SESSIONS))
     halves = SESSIONS[::2], SESSIONS[1::2]
-    agents = (
-        make_agent(halves[0], barrier, checkpointer=InMemorySaver()),
-        make_agent(halves[1], barrier),
-    )
+    agents = (make_agent(halves[0], barrier, checkpointer=InMemorySaver()), make_agent(halves[1], barrier))
     async with AsyncExitStack() as stack:
         editors: list[Editor] = []
         for agent in agents:

@@ -1,7 +1,5 @@
 """What an agent redacts is redacted for whoever reads along."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

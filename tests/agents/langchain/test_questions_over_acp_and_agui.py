@@ -1,7 +1,5 @@
 """Questions of a graph over ACP and as events: scenes that deepagents-acp and ag-ui-langgraph get wrong."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
@@ -47,9 +45,7 @@ def statuses(editor: Editor) -> dict[str, str]:
 
 
 @MODES
-async def test_each_review_names_the_call_that_the_editor_shows_and_the_prompt_ends(
-    mode: Any,
-) -> None:
+async def test_each_review_names_the_call_that_the_editor_shows_and_the_prompt_ends(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")

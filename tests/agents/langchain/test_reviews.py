@@ -1,14 +1,11 @@
 """Agents that stop for a person: answered live, and after the process that asked was killed."""
 
-from __future__ import annotations
-
 import asyncio
-import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,23 +40,32 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@asynccontextmanager
-async def suspended(
-    name: str, killed: Path, folder: Path, *, restarted: bool
-) -> AsyncGenerator[tuple[Session, Any]]:
-    """A session of a scene that waits for its answers: this process's own, or one of the dead."""
-    if restarted:
-        shutil.copytree(killed, folder, dirs_exist_ok=True)
-    os.makedirs(folder, exist_ok=True)
-    async with staged(folder, name) as (hub, _, model):
-        if restarted:
-            session = await hub.session(name)
-            assert await soon(session.own())
-        else:
-            session = await hub.create(name)
-            await session.prompt("Go on.")
-        await stopped(session, SCENES[name][1])
-        yield session, model
+Suspended = Callable[[str], AbstractAsyncContextManager[tuple[Session, Any]]]
+
+
+def suspended_in(killed: Path, folder: Path, *, restarted: bool) -> Suspended:
+    """Give sessions of a scene that wait for their answers: this process's own, or those of the dead."""
+
+    @asynccontextmanager
+    async def suspended(name: str) -> AsyncGenerator[tuple[Session, Any]]:
+        place = folder / name
+        shutil.copytree(killed, place) if restarted else place.mkdir()
+        async with staged(place, name) as (hub, _, model):
+            if restarted:
+                session = await hub.session(name)
+                assert await soon(session.own())
+            else:
+                session = await hub.create(name)
+                await session.prompt("Go on.")
+            await stopped(session, SCENES[name][1])
+            yield session, model
+
+    return suspended
+
+
+@pytest.fixture(params=[False, True], ids=["live", "restarted"])
+def suspended(request: pytest.FixtureRequest, killed: Path, tmp_path: Path) -> Suspended:
+    return suspended_in(killed, tmp_path, restarted=request.param)
 
 
 def check_said_once(events: list[ev.AnyEvent]) -> None:
@@ -74,11 +80,6 @@ def check_said_once(events: list[ev.AnyEvent]) -> None:
     assert not only(events, ev.Notice)
     assert len(only(events, ev.TurnStarted)) == 1
     assert isinstance(events[-1], ev.TurnFinished)
-
-
-@pytest.fixture(params=[False, True], ids=["live", "restarted"])
-def restarted(request: pytest.FixtureRequest) -> bool:
-    return request.param
 
 
 APPROVE = {"option_id": "approve"}
@@ -126,9 +127,9 @@ async def test_where_a_rule_asks_a_review_offers_no_always() -> None:
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_itself(
-    name: str, restarted: bool, killed: Path, tmp_path: Path
+    name: str, suspended: Suspended
 ) -> None:
-    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, model):
+    async with suspended(name) as (session, model):
         asked = list(session.open_questions.values())
         assert [getattr(one.question, "call_id", None) for one in asked] == ["d1", "d2"]
         assert all(isinstance(one.question, Permission) and one.question.allows_edit for one in asked)
@@ -201,9 +202,9 @@ async def test_an_editor_that_comes_back_with_something_else_to_say_is_heard(
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_a_call_runs_with_the_arguments_that_its_reviewer_gave_it(
-    name: str, restarted: bool, killed: Path, tmp_path: Path
+    name: str, suspended: Suspended
 ) -> None:
-    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+    async with suspended(name) as (session, _):
         events = await finish(session, {"d1": {**APPROVE, "input": {"path": "z"}}, "d2": APPROVE})
     folded = fold(events)
     assert folded.calls["d1"].input == {"path": "z"}
@@ -212,20 +213,16 @@ async def test_a_call_runs_with_the_arguments_that_its_reviewer_gave_it(
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
-async def test_a_reviewer_may_answer_in_a_tools_place(
-    name: str, restarted: bool, killed: Path, tmp_path: Path
-) -> None:
-    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+async def test_a_reviewer_may_answer_in_a_tools_place(name: str, suspended: Suspended) -> None:
+    async with suspended(name) as (session, _):
         output = {"option_id": "respond", "reason": "It is gone already."}
         events = await finish(session, {"d1": output, "d2": APPROVE})
     assert shown(fold(events))["d1"] == ("completed", "It is gone already.")
     check_said_once(events)
 
 
-async def test_a_reviewer_who_gave_no_words_is_asked_for_them(
-    restarted: bool, killed: Path, tmp_path: Path
-) -> None:
-    async with suspended("per_call", killed, tmp_path, restarted=restarted) as (session, _):
+async def test_a_reviewer_who_gave_no_words_is_asked_for_them(suspended: Suspended) -> None:
+    async with suspended("per_call") as (session, _):
         first, second = session.open_questions.values()
         await session.answer(
             Answer(question_id=first.question_id, option_id="respond"),
@@ -239,10 +236,8 @@ async def test_a_reviewer_who_gave_no_words_is_asked_for_them(
 
 
 @pytest.mark.parametrize("name", ["batched_subagents", "per_call_subagents"])
-async def test_two_subagents_that_wait_at_once_are_told_apart(
-    name: str, restarted: bool, killed: Path, tmp_path: Path
-) -> None:
-    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+async def test_two_subagents_that_wait_at_once_are_told_apart(name: str, suspended: Suspended) -> None:
+    async with suspended(name) as (session, _):
         asked = list(session.open_questions.values())
         assert sorted(str(one.lane) for one in asked) == ["t1", "t2"]
         ids = {str(one.lane): getattr(one.question, "call_id", "") for one in asked}
@@ -272,9 +267,9 @@ async def test_two_subagents_that_wait_at_once_are_told_apart(
     ],
 )
 async def test_a_free_question_is_a_form_and_its_answer_goes_to_the_graph(
-    name: str, content: dict[str, Any], expected: str, restarted: bool, killed: Path, tmp_path: Path
+    name: str, content: dict[str, Any], expected: str, suspended: Suspended
 ) -> None:
-    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+    async with suspended(name) as (session, _):
         (asked,) = session.open_questions.values()
         assert isinstance(asked.question, Form)
         events = await finish(session, {"": {"outcome": "accepted", "content": content}})
@@ -282,10 +277,8 @@ async def test_a_free_question_is_a_form_and_its_answer_goes_to_the_graph(
     check_said_once(events)
 
 
-async def test_an_answer_that_does_not_fit_is_asked_for_again(
-    restarted: bool, killed: Path, tmp_path: Path
-) -> None:
-    async with suspended("form", killed, tmp_path, restarted=restarted) as (session, _):
+async def test_an_answer_that_does_not_fit_is_asked_for_again(suspended: Suspended) -> None:
+    async with suspended("form") as (session, _):
         (asked,) = session.open_questions.values()
         await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content={"city": "R"}))
         (again,) = await stopped(session, 1)
@@ -296,13 +289,11 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again(
     assert "city" in str(notice.description)
 
 
-async def test_a_declined_question_is_answered_in_words_or_ends_the_turn(
-    restarted: bool, killed: Path, tmp_path: Path
-) -> None:
-    async with suspended("words", killed, tmp_path / "a", restarted=restarted) as (session, _):
+async def test_a_declined_question_is_answered_in_words_or_ends_the_turn(suspended: Suspended) -> None:
+    async with suspended("words") as (session, _):
         events = await finish(session, {"": {"outcome": "declined"}})
     assert fold(events).messages[-1].text == "You said 'The user declined to answer.'."
-    async with suspended("form", killed, tmp_path / "b", restarted=restarted) as (session, _):
+    async with suspended("form") as (session, _):
         events = await finish(session, {"": {"outcome": "declined"}})
     (failed,) = only(events, ev.TurnFailed)
     assert "cannot go on without an answer" in failed.message
@@ -324,7 +315,7 @@ async def test_a_hub_that_closes_leaves_its_questions_to_the_next_process(tmp_pa
 async def test_cancelling_a_turn_of_a_dead_process_leaves_a_thread_that_goes_on(
     killed: Path, tmp_path: Path
 ) -> None:
-    async with suspended("batched", killed, tmp_path, restarted=True) as (session, model):
+    async with suspended_in(killed, tmp_path, restarted=True)("batched") as (session, model):
         assert await session.cancel()
         await session.prompt("And now?")
         await stopped(session, 2)

@@ -1,7 +1,5 @@
 """The signatures that users rely on: changing one here is changing it for them."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Graphs that are built in other ways than create_agent builds them, and what is seen of them."""
 
-from __future__ import annotations
-
 import asyncio
 import operator
 import sys
@@ -16,7 +14,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint
-from langgraph.graph import START, MessagesState
+from langgraph.graph import MessagesState
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel
@@ -30,12 +28,13 @@ from tests.agents.langchain.graphs import (
     check_settled,
     converse,
     folded,
+    graph_of,
     pieces,
     run_turn,
     terminal,
     weather,
 )
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
@@ -47,14 +46,6 @@ class Appended(TypedDict):
     """A state whose messages are only ever appended: nobody gives them ids or makes them messages."""
 
     messages: Annotated[list[Any], operator.add]
-
-
-def graph_of(node: Any, state: Any = MessagesState, **options: Any) -> Any:
-    """A graph with one node."""
-    builder = StateGraph(state)
-    builder.add_node("node", node)
-    builder.add_edge(START, "node")
-    return builder.compile(**options)
 
 
 @pytest.mark.parametrize("saver", [None, InMemorySaver()])

@@ -1,7 +1,5 @@
 """LangChain's factories of agents as Any: a strict type checker cannot infer their generics."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import deepagents

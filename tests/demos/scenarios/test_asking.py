@@ -1,7 +1,5 @@
 """Scenarios that ask."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scenarios that go wrong."""
 
-from __future__ import annotations
-
 from tests.demos.scenario_runs import answer_of, meaning
 
 from trunkline.grammar.table import RULES

@@ -1,7 +1,5 @@
 """Scenarios that talk."""
 
-from __future__ import annotations
-
 import pytest
 from tests.demos.scenario_runs import answer_of, is_waiting, meaning, on_a_hub
 

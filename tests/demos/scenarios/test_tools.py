@@ -1,7 +1,5 @@
 """Scenarios with tool calls."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

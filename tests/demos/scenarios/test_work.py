@@ -1,7 +1,5 @@
 """Scenarios about work on show."""
 
-from __future__ import annotations
-
 from tests.demos.scenario_runs import answer_of, meaning, on_a_hub, play
 
 from trunkline import events as ev

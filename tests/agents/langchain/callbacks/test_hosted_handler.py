@@ -1,7 +1,5 @@
 """Tests of the callback handler: real streaming in any run, and no harm to the agent."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
@@ -19,11 +17,11 @@ from langchain_core.tools import tool
 from langchain_core.tracers._streaming import (
     _StreamingCallbackHandler,  # pyright: ignore[reportPrivateUsage]
 )
-from langgraph.graph import MessagesState
-from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.graphs import broken, graph_of, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
+    call_graph,
     call_of,
     on_thread,
     pieces,
@@ -31,7 +29,7 @@ from tests.agents.langchain.recorded_updates import (
     statuses,
     text,
 )
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon, text_of
 
 import trunkline.agents.langchain.callbacks.hosted_handler as callbacks
@@ -77,10 +75,7 @@ async def test_tokens_arrive_one_by_one_while_the_model_speaks(plain: bool) -> N
     handler = TrunklineCallbackHandler(transport=transport)
     script: Any = Watched
     agent = create_agent(script(["One ", "two ", "three"]), [])
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1", handler)))
-    else:
-        await soon(agent.ainvoke(PROMPT, on_thread("s1", handler)))
+    await call_graph(agent, PROMPT, on_thread("s1", handler), plain=plain)
     assert pieces(transport) == ["One ", "two ", "three"]
     assert seen[:3] == [0, 1, 2]
     assert session_ids(transport) == {"s1"}
@@ -154,10 +149,7 @@ async def test_a_handler_that_says_no_words_says_the_calls_to_the_client_of_the_
     )
     agent = create_agent(script, [weather], middleware=[make() for make in middleware])
     config, context = on_thread("s1", handler), TrunklineContext(transport=transport)
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, PROMPT, config, context=context))
-    else:
-        await soon(agent.ainvoke(PROMPT, config, context=context))
+    await call_graph(agent, PROMPT, config, context=context, plain=plain)
     assert text(transport) == text(transport, "agent_thought_chunk") == ""
     for call_id in ("call_1", "call_2", "call_3"):
         assert statuses(transport, call_id) == ["pending", "in_progress", "completed"]
@@ -375,10 +367,7 @@ async def test_what_no_model_said_is_said_at_the_end() -> None:
         await ScriptedChatModel("By the model. ").ainvoke(state["messages"])
         return {"messages": [AIMessage("By hand.", id="canned")]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("work", work)
-    graph.add_edge("__start__", "work")
-    await soon(graph.compile().ainvoke(PROMPT, on_thread("s1", handler)))
+    await soon(graph_of(work).ainvoke(PROMPT, on_thread("s1", handler)))
     assert text(transport) == "By the model. By hand."
 
 
@@ -389,11 +378,8 @@ async def test_an_event_of_a_node_is_passed_on() -> None:
         await adispatch_custom_event("progress", {"done": 3})
         return {}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("work", work)
-    graph.add_edge("__start__", "work")
     with use_channel(ear):
-        await soon(graph.compile().ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
+        await soon(graph_of(work).ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert [(one.name, one.value) for one in only(ear.heard, ev.Custom)] == [("progress", {"done": 3})]
 
 

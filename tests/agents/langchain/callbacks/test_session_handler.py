@@ -1,7 +1,5 @@
 """Models that never wait, and models in threads, on their way to a reader."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging
@@ -14,9 +12,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
-from langgraph.graph import START, MessagesState
-from tests.agents.langchain.graphs import agent_of, run_turn
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from langgraph.graph import MessagesState
+from tests.agents.langchain.graphs import agent_of, graph_of, run_turn
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon, text_of
 
 from trunkline import adapt
@@ -82,11 +80,8 @@ async def test_a_model_that_a_plain_function_calls_in_a_thread_is_heard_whole(
     def answer(state: dict[str, Any]) -> dict[str, Any]:
         return {"messages": [model.invoke(state["messages"])]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("answer", answer)
-    graph.set_entry_point("answer")
     with caplog.at_level(logging.WARNING):
-        told = await run_turn(adapt(graph.compile()), "many")
+        told = await run_turn(adapt(graph_of(answer)), "many")
     assert text_of(told).split() == [str(number) for number in range(MANY)]
     assert not caplog.records
 
@@ -134,10 +129,7 @@ async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> N
         calls = [call("effect", {"name": name}, name) for name in ("one", "two")]
         agent: Any = agent_of(calls, "Done.", tools=(effect,))[0]
     else:
-        graph = StateGraph(MessagesState)
-        graph.add_node("use", use_twice)
-        graph.add_edge(START, "use")
-        agent = adapt(graph.compile())
+        agent = adapt(graph_of(use_twice))
     journal = Full()
     await journal.open()
     async with hub_for(agent, journal=journal) as hub:

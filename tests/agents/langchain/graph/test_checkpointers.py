@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,10 +7,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import START, MessagesState
+from langgraph.graph import MessagesState
 from langgraph.types import interrupt
-from tests.agents.langchain.graphs import agent_of, folded
-from tests.agents.langchain.untyped_langchain import StateGraph
+from tests.agents.langchain.graphs import agent_of, folded, graph_of
 from tests.hubs import collect, hub_for, text_of
 
 from trunkline import adapt
@@ -27,12 +24,9 @@ async def test_a_node_without_a_checkpointer_may_ask_as_often_as_it_likes(times:
         output = [str(interrupt(f"Question {number}?")) for number in range(times)]
         return {"messages": [AIMessage(", ".join(output))]}
 
-    builder = StateGraph(MessagesState)
-    builder.add_node("node", node)
-    builder.add_edge(START, "node")
     answers = iter("abc")
 
-    async with hub_for(adapt(builder.compile())) as hub:
+    async with hub_for(adapt(graph_of(node))) as hub:
         session = await hub.create()
 
         async def answer(asked: ev.Asked) -> None:

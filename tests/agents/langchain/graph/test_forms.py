@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -185,10 +183,7 @@ def test_a_description_stands_in_for_a_question_that_says_nothing() -> None:
     assert form_for("", schema_of(Trip)).message == "Where to?"
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [(bool, False), (str | None, None), (Trip | None, None)],
-)
+@pytest.mark.parametrize(("kind", "value"), [(bool, False), (str | None, None), (Trip | None, None)])
 def test_a_schema_that_has_a_no_is_declined_with_it(kind: Any, value: Any) -> None:
     assert form_for("?", schema_of(kind)).declined() is value
 
@@ -204,18 +199,9 @@ def test_a_schema_without_a_no_says_that_the_agent_cannot_go_on(kind: Any) -> No
 
 
 WORDS = (
-    "type",
-    "properties",
-    "items",
-    "enum",
-    "const",
-    "anyOf",
-    "$ref",
-    "$defs",
-    "required",
-    "default",
+    "type", "properties", "items", "enum", "const", "anyOf", "$ref", "$defs", "required", "default",
     "title",
-)
+)  # fmt: skip
 LEAVES = (
     st.none()
     | st.booleans()

@@ -1,11 +1,9 @@
-from __future__ import annotations
-
 from typing import Any
 
 from langchain.agents.middleware import ModelCallLimitMiddleware, TodoListMiddleware
-from langgraph.graph import START, MessagesState
-from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from langgraph.graph import MessagesState
+from tests.agents.langchain.graphs import broken, graph_of, weather
+from tests.agents.langchain.untyped_langchain import create_agent
 
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
 from trunkline.testing.chat import ScriptedChatModel
@@ -24,7 +22,7 @@ def test_a_plain_graph_has_no_middleware_and_no_model() -> None:
     def node(state: MessagesState) -> dict[str, Any]:
         return {}
 
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    graph = graph_of(node)
     assert middleware_in(graph) == ()
     assert model_in(graph) is None
     assert tools_in(graph) == {}

@@ -1,6 +1,4 @@
-from __future__ import annotations
-
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,17 +9,10 @@ from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 
 from trunkline.agents.langchain.graph.forms import DECLINED
-from trunkline.agents.langchain.graph.interrupts import (
-    OpenCalls,
-    Pending,
-    pending_questions,
-    reply_form,
-    resume_value,
-)
+from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.commands import Answer
 from trunkline.errors import AgentError
-from trunkline.events import Answered, Asked, ToolCall, ToolUpdate
-from trunkline.folding import fold
+from trunkline.events import Answered, Asked
 from trunkline.questions import Form, Permission
 from trunkline.session.questions import check_answer
 
@@ -91,20 +82,6 @@ def decided(item: Pending, option: str | None = None, **fields: Any) -> Any:
 # -- which call is meant -----------------------------------------------------------------------------
 
 
-def test_each_action_of_a_batch_finds_its_own_call() -> None:
-    calls = calls_of(made("rm", {"p": 1}, "a"), made("mv", {"p": 1}, "b"), made("rm", {"p": 2}, "c"))
-    items = pending_questions([batch(("rm", {"p": 2}), ("rm", {"p": 1}))], calls)
-    assert [item.native_id for item in items] == ["c", "a"]
-    assert [item.key for item in items] == ["i1#0", "i1#1"]
-    assert [item.question.message for item in items] == ["May rm?", "May rm?"]
-
-
-def test_the_same_call_made_twice_is_asked_about_twice_in_order() -> None:
-    calls = calls_of(made("rm", {"p": 1}, "a"), made("rm", {"p": 1}, "b"))
-    items = pending_questions([batch(("rm", {"p": 1}), ("rm", {"p": 1}))], calls)
-    assert [item.native_id for item in items] == ["a", "b"]
-
-
 def test_an_action_with_changed_arguments_takes_no_other_actions_call() -> None:
     calls = calls_of(made("rm", {"p": 1}, "a"), made("rm", {"p": 2}, "b"))
     items = pending_questions([batch(("rm", {"p": 9}), ("rm", {"p": 1}))], calls)
@@ -127,37 +104,6 @@ def test_an_action_that_no_call_explains_still_gets_a_call_to_show() -> None:
     (item,) = pending_questions([batch(("rm", {"p": 1}))], OpenCalls(), describe)
     assert call_id_of(item) == "shown:i1#0"
     assert shown == [(None, {"id": "i1#0", "name": "rm", "args": {"p": 1}})]
-
-
-def test_two_subagents_with_the_same_call_are_told_apart_by_their_lanes() -> None:
-    calls = calls_of(made("rm", {"p": 1}, "x"), lane="t1")
-    calls.add("t2", [made("rm", {"p": 1}, "x")])
-    first, second = batch(("rm", {"p": 1}), id="i1"), batch(("rm", {"p": 1}), id="i2")
-    calls.add_interrupts("t1", [first])
-    calls.add_interrupts("t2", [second])
-    calls.add_interrupts(None, [first, second])  # The graph around them tells the same interrupts again.
-    items = pending_questions([first, second], calls, lambda lane, call: f"{call['id']}@{lane}")
-    assert [item.lane for item in items] == ["t1", "t2"]
-    assert [call_id_of(item) for item in items] == ["x@t1", "x@t2"]
-    assert [item.native_id for item in items] == ["x", "x"]
-
-
-def test_what_an_earlier_process_said_tells_which_calls_are_open_and_who_asked() -> None:
-    interrupt = batch(("rm", {"p": 1}), id="i1")
-    folded = fold(
-        [
-            ToolCall(call_id="a@t1", native_id="a", name="rm", lane="t1"),
-            ToolUpdate(call_id="a@t1", lane="t1", input={"p": 1}, status="completed"),
-            ToolCall(call_id="b@t1", native_id="b", name="rm", lane="t1"),
-            ToolUpdate(call_id="b@t1", lane="t1", input={"p": 1}),
-            Asked(question_id="q", lane="t1", group="i1", question=Permission(call_id="b@t1")),
-            Asked(question_id="other", question=Form(fields={})),
-        ]
-    )
-    calls = OpenCalls()
-    calls.restore(folded)
-    item = ask(interrupt, calls)
-    assert (item.lane, item.native_id) == ("t1", "b")
 
 
 @given(st.lists(st.tuples(st.sampled_from(["rm", "mv"]), st.integers(0, 2), st.booleans()), max_size=6))
@@ -282,15 +228,6 @@ def test_a_refusal_where_none_is_allowed_is_said_in_words_or_ends_the_turn() -> 
         decided(ask(approval("approve")), outcome="declined")
 
 
-def test_whoever_answers_in_a_tools_place_is_asked_for_the_words() -> None:
-    item = ask(approval(*ALL))
-    form = reply_form(item, answer(item, "respond"))
-    assert form is not None
-    assert (form.message, form.call_id) == ("What shall rm answer?", "c1")
-    assert reply_form(item, answer(item, "respond", reason="gone")) is None
-    assert reply_form(item, answer(item, "reject")) is None
-
-
 @given(st.sets(st.sampled_from(ALL), min_size=1), st.data(), st.booleans())
 def test_what_is_decided_is_always_allowed(allowed: set[str], data: st.DataObject, batched: bool) -> None:
     words = tuple(sorted(allowed))
@@ -311,21 +248,3 @@ def test_what_is_decided_is_always_allowed(allowed: set[str], data: st.DataObjec
 
 
 # -- free form ---------------------------------------------------------------------------------------
-
-
-def test_a_free_interrupt_is_a_form_in_its_lane() -> None:
-    interrupt: Interrupt[Any] = Interrupt(
-        value={"question": "Which?"}, id="i1", response_schema=TypeAdapter(Literal["a", "b"]).json_schema()
-    )
-    calls = OpenCalls()
-    calls.add_interrupts("t1/x", [interrupt])
-    item = ask(interrupt, calls)
-    assert isinstance(item.question, Form)
-    assert (item.question.message, item.lane, item.native_id, item.key) == ("Which?", "t1/x", None, "i1#0")
-    assert decided(item, outcome="accepted", content={"answer": "b"}) == "b"
-
-
-def test_a_free_interrupt_that_is_declined_says_so() -> None:
-    item = ask(Interrupt(value="Why?", id="i1"))
-    assert decided(item, outcome="declined") == DECLINED
-    assert resume_value([item], {}) == {"i1": DECLINED}

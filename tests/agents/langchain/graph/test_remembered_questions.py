@@ -1,7 +1,5 @@
 """Open questions after a restart: they are where the checkpointer is, whatever the journal holds."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,11 +10,11 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, MessagesState
+from langgraph.graph import MessagesState
 from langgraph.types import interrupt
-from tests.agents.langchain.graphs import weather
+from tests.agents.langchain.graphs import graph_of, weather
 from tests.agents.langchain.tools.test_client_tools import COLOUR, RED, routed
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.reference_client import Client
 from tests.frontends.agui.test_run import connect
@@ -53,10 +51,7 @@ def asking(saver: Any) -> Any:
     def node(state: MessagesState) -> Any:
         return {"messages": [AIMessage(f"Done: {interrupt('Which one?')}.")]}
 
-    builder = StateGraph(MessagesState)
-    builder.add_node("node", node)
-    builder.add_edge(START, "node")
-    return builder.compile(checkpointer=saver)
+    return graph_of(node, checkpointer=saver)
 
 
 def painting(saver: Any) -> Any:

@@ -1,14 +1,11 @@
 """The shared state of a graph: every change is told, also one that is made in place or only in its type."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState
-from tests.agents.langchain.graphs import converse, run_turn
-from tests.agents.langchain.untyped_langchain import StateGraph
+from langgraph.graph import MessagesState
+from tests.agents.langchain.graphs import converse, graph_of, run_turn
 from tests.hubs import collect, events_of, hub_for, only
 
 from trunkline import events as ev
@@ -25,10 +22,7 @@ class Box(MessagesState):
 
 
 def graph(work: Any, checkpointer: Any = None) -> Any:
-    builder = StateGraph(Box)
-    builder.add_node("work", work)
-    builder.add_edge(START, "work")
-    return builder.compile(checkpointer=checkpointer)
+    return graph_of(work, Box, checkpointer=checkpointer)
 
 
 def count_in_place(state: Box) -> Any:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import operator
 import time
@@ -16,9 +14,9 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.func import entrypoint
-from langgraph.graph import START, MessagesState
-from langgraph.prebuilt import ToolNode, tools_condition
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
+from langgraph.graph import MessagesState
+from tests.agents.langchain.graphs import graph_of, plain_graph
+from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.hubs import collect, events_of, hub_for, only, soon, text_of
 
 from trunkline import events as ev
@@ -30,6 +28,7 @@ from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.folding import fold
 from trunkline.journal import SessionKey, open_journal
 from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call
 
 
@@ -61,27 +60,9 @@ class Slow:
 BOTH = [call("work", {"how": "quick"}, "q"), call("work", {"how": "slow"}, "s")]
 
 
-def plain_graph(model: Any, tools: list[Any], checkpointer: Any) -> Any:
-    """A graph without create_agent."""
-
-    async def think(state: MessagesState) -> dict[str, Any]:
-        return {"messages": [await model.bind_tools(tools).ainvoke(state["messages"])]}
-
-    builder = StateGraph(MessagesState)
-    builder.add_node("think", think)
-    builder.add_node("act", ToolNode(tools))
-    builder.add_edge(START, "think")
-    builder.add_conditional_edges("think", tools_condition, {"tools": "act", "__end__": "__end__"})
-    builder.add_edge("act", "think")
-    return builder.compile(checkpointer=checkpointer)
-
-
 def nested_graph(model: Any, tools: list[Any], checkpointer: Any) -> Any:
     """A graph whose only node is an agent."""
-    builder = StateGraph(MessagesState)
-    builder.add_node("inner", create_agent(model, tools))
-    builder.add_edge(START, "inner")
-    return builder.compile(checkpointer=checkpointer)
+    return graph_of(create_agent(model, tools), checkpointer=checkpointer)
 
 
 MAKERS = {
@@ -90,6 +71,9 @@ MAKERS = {
     "plain": plain_graph,
     "nested": nested_graph,
 }
+
+
+ON_T: Any = {"configurable": {"thread_id": "t"}}
 
 
 async def state_of(graph: Any, thread_id: str) -> Any:
@@ -111,6 +95,15 @@ async def saver(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
         return
     async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as opened:
         yield opened
+
+
+async def cancelled_in(slow: Slow, hub: Hub) -> Session:
+    """A session whose turn was cancelled while the tool waited."""
+    session = await hub.create("t")
+    await session.prompt("Go")
+    await soon(slow.began.wait())
+    await session.cancel()
+    return session
 
 
 # -- after a cancel ----------------------------------------------------------------------------------
@@ -154,14 +147,9 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
 
 async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any) -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH[1:], "Then not.")
-    builder = StateGraph(MessagesState)
-    builder.add_node("inner", create_agent(model, [slow.tool], checkpointer=True))
-    builder.add_edge(START, "inner")
-    async with hub_for(LangChainAgent(builder.compile(checkpointer=saver))) as hub:
-        session = await hub.create("t")
-        await session.prompt("Go")
-        await soon(slow.began.wait())
-        await session.cancel()
+    graph = graph_of(create_agent(model, [slow.tool], checkpointer=True), checkpointer=saver)
+    async with hub_for(LangChainAgent(graph)) as hub:
+        session = await cancelled_in(slow, hub)
         assert text_of(await collect(session, "Never mind")) == "Then not."
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
 
@@ -232,9 +220,7 @@ async def test_a_turn_that_failed_leaves_a_thread_that_goes_on(saver: Any) -> No
 async def test_a_thread_that_a_dead_process_left_in_a_tool_is_mended_by_the_next_prompt(saver: Any) -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
     graph = create_agent(model, [slow.tool], checkpointer=saver)
-    dying = asyncio.create_task(
-        graph.ainvoke({"messages": [HumanMessage("Go", id="u")]}, {"configurable": {"thread_id": "t"}})
-    )
+    dying = asyncio.create_task(graph.ainvoke({"messages": [HumanMessage("Go", id="u")]}, ON_T))
     await soon(slow.began.wait())
     dying.cancel()
     await asyncio.gather(dying, return_exceptions=True)
@@ -247,12 +233,12 @@ async def test_a_thread_that_a_dead_process_left_in_a_tool_is_mended_by_the_next
 async def test_a_result_that_came_in_the_moment_of_the_cancel_is_kept(saver: Any) -> None:
     model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "Well.")
     graph = create_agent(model, [Slow().tool], checkpointer=saver, interrupt_before=["tools"])
-    await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
+    await graph.ainvoke({"messages": [("user", "go")]}, ON_T)
     (task,) = (state := await state_of(graph, "t")).tasks
     written = ToolMessage("quickly done", tool_call_id="q", name="work", id="r1")
     await saver.aput_writes(state.config, [("messages", [written])], task.id)
     await threads.repair(graph, "t")
-    await graph.ainvoke({"messages": [("user", "and now?")]}, {"configurable": {"thread_id": "t"}})
+    await graph.ainvoke({"messages": [("user", "and now?")]}, ON_T)
 
     assert [type(message) for message in model.calls[-1].messages] == [
         HumanMessage,
@@ -278,7 +264,7 @@ async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None
 
 async def test_a_sound_thread_is_left_alone(saver: Any) -> None:
     graph = create_agent(ScriptedChatModel("Hello."), [], checkpointer=saver)
-    await graph.ainvoke({"messages": [("user", "Hi")]}, {"configurable": {"thread_id": "t"}})
+    await graph.ainvoke({"messages": [("user", "Hi")]}, ON_T)
     before = await state_of(graph, "t")
     await threads.repair(graph, "t")
     await threads.repair(graph, "never used")
@@ -318,12 +304,10 @@ EMPTY = {
 async def test_an_empty_answer_goes_only_where_its_provider_would_refuse_it_and_the_state_lets_it_go(
     made: str, adds: bool, left: list[str]
 ) -> None:
-    graph = StateGraph(OnlyAdds if adds else MessagesState)
-    graph.add_node("answer", says(EMPTY[made]))
-    graph.add_edge(START, "answer")
-    compiled = graph.compile(checkpointer=InMemorySaver())
+    state = OnlyAdds if adds else MessagesState
+    compiled = graph_of(says(EMPTY[made]), state, checkpointer=InMemorySaver())
     given = {"messages": [HumanMessage("Hi", id="h1")]}
-    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    await compiled.ainvoke(given, ON_T)
     shown = Conversation(
         messages=[Message(message_id="x", role="agent", parts=[TextPart(part_id="p", text="a draft")])]
     )
@@ -336,13 +320,10 @@ async def test_an_empty_answer_goes_only_where_its_provider_would_refuse_it_and_
 
 
 async def test_a_state_that_only_adds_keeps_what_a_model_refused() -> None:
-    graph = StateGraph(OnlyAdds)
-    graph.add_node("answer", says(AIMessage("Hm.")))
-    graph.add_edge(START, "answer")
-    compiled = graph.compile(checkpointer=InMemorySaver())
+    compiled = graph_of(says(AIMessage("Hm.")), OnlyAdds, checkpointer=InMemorySaver())
     picture = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
     given = {"messages": [HumanMessage([picture], id="h1")]}
-    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    await compiled.ainvoke(given, ON_T)
     await threads.repair(compiled, "t", refused=True)
     assert [message.content for message in await messages_in(compiled, "t")] == [[picture], "Hm."]
 
@@ -357,7 +338,7 @@ async def test_a_graph_without_messages_is_only_cleared() -> None:
 
     make: Any = entrypoint(checkpointer=InMemorySaver())
     graph: Any = make(flow)
-    running = asyncio.create_task(graph.ainvoke("go", {"configurable": {"thread_id": "t"}}))
+    running = asyncio.create_task(graph.ainvoke("go", ON_T))
     await soon(began.wait())
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
@@ -418,34 +399,19 @@ async def test_what_was_taken_back_stays_away_after_a_restart(tmp_path: Path) ->
     assert shape(calls[-1].messages) == [("human", "First"), ("ai", "Yes."), ("human", "Third")]
 
 
-async def test_going_back_to_a_question_forgets_its_answer(saver: Any) -> None:
+@pytest.mark.parametrize(("to", "left"), [(2, ["First", "One.", "Second"]), (0, ["First"]), (None, [])])
+async def test_going_back_forgets_what_came_after(to: int | None, left: list[str], saver: Any) -> None:
     model = ScriptedChatModel("One.", "Two.", "Again.")
-    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
-        await collect(session, "First")
-        await collect(session, "Second")
-        await session.rewind((await ids_of(session))[2])
-        assert shape(await messages_in(agent.runnable, "t")) == [
-            ("human", "First"),
-            ("ai", "One."),
-            ("human", "Second"),
-        ]
-        await collect(session, "Well?")
-    assert [text for _, text in shape(model.calls[-1].messages)] == ["First", "One.", "Second", "Well?"]
-
-
-async def test_going_back_to_the_beginning_forgets_everything(saver: Any) -> None:
-    model = ScriptedChatModel("One.", "New.")
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
     async with hub_for(agent) as hub:
         session = await hub.create("t")
         await session.rewind(None)  # Nothing was said yet.
         await collect(session, "First")
-        await session.rewind(None)
-        assert await messages_in(agent.runnable, "t") == []
-        await collect(session, "Fresh")
-    assert shape(model.calls[-1].messages) == [("human", "Fresh")]
+        await collect(session, "Second")
+        await session.rewind(None if to is None else (await ids_of(session))[to])
+        assert [text for _, text in shape(await messages_in(agent.runnable, "t"))] == left
+        await collect(session, "Well?")
+    assert [text for _, text in shape(model.calls[-1].messages)] == [*left, "Well?"]
 
 
 async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any) -> None:
@@ -478,7 +444,7 @@ async def test_one_can_go_back_again_and_again(saver: Any) -> None:
 
 async def test_a_message_that_the_thread_never_had_cannot_be_gone_back_to() -> None:
     graph = create_agent(ScriptedChatModel("One."), [], checkpointer=InMemorySaver())
-    await graph.ainvoke({"messages": [("user", "Hi")]}, {"configurable": {"thread_id": "t"}})
+    await graph.ainvoke({"messages": [("user", "Hi")]}, ON_T)
     with pytest.raises(InvalidCommand, match="'nobody'"):
         await threads.rewind(graph, "t", "nobody")
 
@@ -513,9 +479,7 @@ async def test_a_long_past_is_searched_page_by_page(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(threads, "_PAGE", 2)
     graph = create_agent(ScriptedChatModel(*"abcd"), [], checkpointer=saver)
     for number in range(4):
-        await graph.ainvoke(
-            {"messages": [HumanMessage("?", id=f"u{number}")]}, {"configurable": {"thread_id": "t"}}
-        )
+        await graph.ainvoke({"messages": [HumanMessage("?", id=f"u{number}")]}, ON_T)
     await threads.rewind(graph, "t", "u0")
     assert [message.id for message in await messages_in(graph, "t")] == ["u0"]
 
@@ -556,14 +520,8 @@ async def test_a_fork_and_its_origin_go_on_separately(kind: str, saver: Any) -> 
         ]
         right = shape(await messages_in(agent.runnable, fork.session_id))
         assert [text for _, text in right] == [
-            "First",
-            "",
-            "quickly done",
-            "quickly done",
-            "One.",
-            "To the right",
-            "Right.",
-        ]
+            "First", "", "quickly done", "quickly done", "One.", "To the right", "Right.",
+        ]  # fmt: skip
         results = [
             m.tool_call_id for m in await messages_in(agent.runnable, fork.session_id) if m.type == "tool"
         ]
@@ -618,7 +576,7 @@ async def elsewhere(saver: Any, *prompts: str) -> AsyncGenerator[tuple[Hub, Scri
     graph = create_agent(model, [Slow().tool], checkpointer=saver)
     for number, prompt in enumerate(prompts):
         message = HumanMessage(prompt, id=f"h{number}")
-        await graph.ainvoke({"messages": [message]}, {"configurable": {"thread_id": "t"}})
+        await graph.ainvoke({"messages": [message]}, ON_T)
     async with hub_for(LangChainAgent(graph)) as hub:
         yield hub, model, graph
 
@@ -647,9 +605,7 @@ async def test_a_thread_that_went_on_elsewhere_is_told_further_when_it_is_opened
         session = await hub.create("t")
         await collect(session, "Here")
         await session.close()
-        await graph.ainvoke(
-            {"messages": [HumanMessage("There", id="h")]}, {"configurable": {"thread_id": "t"}}
-        )
+        await graph.ainvoke({"messages": [HumanMessage("There", id="h")]}, ON_T)
         for _ in range(2):
             session = await hub.session("t")
             shown = [message.text for message in (await session.history()).messages]
@@ -665,9 +621,7 @@ async def test_a_thread_that_took_another_way_elsewhere_wins(saver: Any) -> None
         back = (await ids_of(session))[2]
         await session.close()
         await threads.rewind(graph, "t", back)
-        await graph.ainvoke(
-            {"messages": [HumanMessage("There", id="h")]}, {"configurable": {"thread_id": "t"}}
-        )
+        await graph.ainvoke({"messages": [HumanMessage("There", id="h")]}, ON_T)
         session = await hub.session("t")
         shown = [message.text for message in (await session.history()).messages if message.role == "user"]
     assert shown == ["Here", "There"]
@@ -730,10 +684,7 @@ async def test_a_cancelled_turn_feeds_an_agent_without_a_checkpointer_only_what_
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.", "Back.")
     agent = LangChainAgent(create_agent(model, [slow.tool]))
     async with hub_for(agent) as hub:
-        session = await hub.create()
-        await session.prompt("Go")
-        await soon(slow.began.wait())
-        await session.cancel()
+        session = await cancelled_in(slow, hub)
         await collect(session, "Never mind")
         assert shape(model.calls[-1].messages) == [
             ("human", "Go"),

@@ -1,12 +1,9 @@
 """Tests of agents that speak ACP by themselves: in every way to call them, for one client and for many."""
 
-from __future__ import annotations
-
 import asyncio
 import operator
 import pickle
 import sqlite3
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -27,10 +24,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
-from tests.agents.langchain.agui_client import Page
+from tests.agents.langchain.agui_client import WAYS, Page, Way, ainvoke, astream, invoke, model
 from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
+    call_graph,
     call_of,
     kinds,
     on_thread,
@@ -44,7 +42,7 @@ from tests.hubs import soon
 
 from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.channel import current_channel
-from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
 from trunkline.agents.langchain.hosted.agui import agui_agent
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.history import unanswered_calls
@@ -52,35 +50,8 @@ from trunkline.agents.langchain.middleware._run_observer import RunObserver
 from trunkline.agents.langchain.middleware.modes import Mode
 from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.acp.transport import AcpTransport
-from trunkline.testing.chat import ScriptedChatModel, call, thinks
+from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
-
-
-def model() -> ScriptedChatModel:
-    return ScriptedChatModel(
-        [thinks("Where is it?"), "Let me look. ", call("weather", {"city": "Paris"})], "It is sunny."
-    )
-
-
-async def ainvoke(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
-    await soon(agent.ainvoke(*args, **kwargs))
-
-
-async def astream(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
-    async with asyncio.timeout(10):
-        assert [item async for item in agent.astream(*args, **kwargs)]
-
-
-async def invoke(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
-    await soon(asyncio.to_thread(agent.invoke, *args, **kwargs))
-
-
-async def stream(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
-    assert await soon(asyncio.to_thread(lambda: list(agent.stream(*args, **kwargs))))
-
-
-WAYS = pytest.mark.parametrize("run", [ainvoke, astream, invoke, stream], ids=lambda way: way.__name__)
-Way = Callable[..., Awaitable[None]]
 
 
 @WAYS
@@ -152,7 +123,30 @@ async def test_what_a_thread_said_before_is_not_said_again(run: Way) -> None:
     assert [one["toolCallId"] for one in later.updates if one["sessionUpdate"] == "tool_call"] == ["call_2"]
 
 
-async def test_two_clients_of_one_agent_do_not_mix() -> None:
+Clients = dict[str, RecordingTransport]
+
+
+async def wrapped(model: Any, tools: list[Any], clients: Clients) -> None:
+    agent = acp_agent(model, tools, checkpointer=InMemorySaver())
+    runs = (agent.ainvoke(asking(name), on_thread(name), transport=line) for name, line in clients.items())
+    await soon(asyncio.gather(*runs))
+
+
+async def own_without_threads(model: Any, tools: list[Any], clients: Clients) -> None:
+    own = acp_middleware()
+    agent = create_agent(model, tools, middleware=own, context_schema=TrunklineContext)
+    config: Any = {"callbacks": own.callbacks}
+    contexts = {name: TrunklineContext(transport=line) for name, line in clients.items()}
+    runs = (agent.ainvoke(asking(name), config, context=context) for name, context in contexts.items())
+    await soon(asyncio.gather(*runs))
+
+
+def asking(words: str) -> Any:
+    return {"messages": [("user", words)]}
+
+
+@pytest.mark.parametrize("run", [wrapped, own_without_threads])
+async def test_two_clients_of_one_agent_do_not_mix(run: Way) -> None:
     met = asyncio.Barrier(2)
 
     @tool
@@ -161,26 +155,20 @@ async def test_two_clients_of_one_agent_do_not_mix() -> None:
         await met.wait()
         return f"{name} was there"
 
+    names = ("anna", "bert")
     script = ScriptedChatModel(
         by_prompt={
-            "anna": [["Anna goes. ", call("meet", {"name": "anna"}, id="same")], "Anna is back."],
-            "bert": [["Bert goes. ", call("meet", {"name": "bert"}, id="same")], "Bert is back."],
+            name: [[f"{name} goes. ", call("meet", {"name": name}, id="same")], f"{name} is back."]
+            for name in names
         }
     )
-    agent = acp_agent(script, [meet], checkpointer=InMemorySaver())
-    lines = {name: RecordingTransport() for name in ("anna", "bert")}
-    await soon(
-        asyncio.gather(
-            *(
-                agent.ainvoke({"messages": [("user", name)]}, on_thread(name), transport=line)
-                for name, line in lines.items()
-            )
-        )
-    )
-    for name, line in lines.items():
-        assert text(line) == f"{name.title()} goes. {name.title()} is back."
-        assert call_of(line, "same")["rawOutput"] == f"{name} was there"
-        assert session_ids(line) == {name}
+    clients = {name: RecordingTransport() for name in names}
+    await run(script, [meet], clients)
+    for name, client in clients.items():
+        assert text(client) == f"{name} goes. {name} is back."
+        assert call_of(client, "same")["rawOutput"] == f"{name} was there"
+        assert statuses(client, "same") == ["pending", "in_progress", "completed"]
+        assert len(session_ids(client)) == 1
 
 
 async def test_a_context_says_which_client_and_which_thread() -> None:
@@ -592,50 +580,13 @@ async def test_the_middlewares_find_their_client_in_anybodys_run(follow: bool, p
     line = acp_middleware(transport, policy={"weather": Rule()})
     agent = create_agent(model(), [weather], middleware=line)
     config = on_thread("s1", *line.callbacks) if follow else on_thread("s1")
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, PROMPT, config))
-    else:
-        await soon(agent.ainvoke(PROMPT, config))
+    await call_graph(agent, PROMPT, config, plain=plain)
     assert text(transport) == "Let me look. It is sunny."
     assert len(pieces(transport)) == 6
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
     assert len(transport.requested) == 1
     assert session_ids(transport) == {"s1"}
     assert current_channel() is None
-
-
-async def test_runs_without_threads_do_not_mix_either() -> None:
-    met = asyncio.Barrier(2)
-
-    @tool
-    async def meet(name: str) -> str:
-        """Meet the other one."""
-        await met.wait()
-        return f"{name} was there"
-
-    script = ScriptedChatModel(
-        by_prompt={
-            name: [[f"{name}!", call("meet", {"name": name}, id="same")], "Bye."] for name in ("anna", "bert")
-        }
-    )
-    line = acp_middleware()
-    agent = create_agent(script, [meet], middleware=line, context_schema=TrunklineContext)
-    clients = {name: RecordingTransport() for name in ("anna", "bert")}
-    await soon(
-        asyncio.gather(
-            *(
-                agent.ainvoke(
-                    {"messages": [("user", name)]},
-                    {"callbacks": line.callbacks},
-                    context=TrunklineContext(transport=client),
-                )
-                for name, client in clients.items()
-            )
-        )
-    )
-    for name, client in clients.items():
-        assert text(client) == f"{name}!Bye."
-        assert statuses(client, "same") == ["pending", "in_progress", "completed"]
 
 
 async def test_a_tool_finds_the_channel_of_its_run() -> None:

@@ -1,36 +1,24 @@
 """Tests of agents that speak AG-UI by themselves: every way to call them, any transport, any end."""
 
-from __future__ import annotations
-
 import asyncio
 import operator
-import pickle
 from typing import Annotated, Any
 
 import pytest
 from ag_ui_validate import create_validator
 from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt
-from langgraph.graph import MessagesState
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command, Interrupt
-from tests.agents.langchain.agui_client import (
-    ASK,
-    WAYS,
-    Page,
-    Way,
-    ainvoke,
-    astream,
-    model,
-)
-from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.recorded_updates import PROMPT, on_thread
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import soon, until
+from tests.agents.langchain.agui_client import ASK, WAYS, Page, Way, ainvoke, astream, model
+from tests.agents.langchain.graphs import broken, graph_of, weather
+from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_thread
+from tests.agents.langchain.untyped_langchain import create_agent
+from tests.hubs import soon
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
@@ -153,14 +141,11 @@ async def test_an_agent_that_exists_is_followed_by_callbacks(page: Page) -> None
     async def answer(state: Any) -> Any:
         return {"messages": [await ScriptedChatModel("Hello.").ainvoke(state["messages"])]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("answer", answer)
-    graph.add_edge("__start__", "answer")
-    agent = agui_agent(graph.compile(), transport=page)
+    agent = agui_agent(graph_of(answer), transport=page)
     await ainvoke(agent, page.request("hi"))
     assert page.text == "Hello."
     with pytest.raises(ConfigurationError, match="tools cannot be added: give agui_agent the model"):
-        agui_agent(graph.compile(), [weather])
+        agui_agent(graph_of(answer), [weather])
 
 
 async def test_a_subagent_speaks_in_its_own_name(page: Page) -> None:
@@ -189,32 +174,6 @@ async def test_without_any_transport_the_agent_just_runs() -> None:
 
 
 # -- whose run it is -------------------------------------------------------------------------------
-
-
-async def test_two_clients_of_one_agent_do_not_mix() -> None:
-    met = asyncio.Barrier(2)
-
-    @tool
-    async def meet(name: str) -> str:
-        """Meet the other one."""
-        await met.wait()
-        return f"{name} was there"
-
-    script = ScriptedChatModel(
-        by_prompt={
-            name: [[f"{name} goes. ", call("meet", {"name": name}, id="same")], f"{name} is back."]
-            for name in ("anna", "bert")
-        }
-    )
-    agent = agui_agent(script, [meet], checkpointer=InMemorySaver())
-    pages = {name: Page(name) for name in ("anna", "bert")}
-    runs = (agent.ainvoke(one.request(name), transport=one) for name, one in pages.items())
-    await soon(asyncio.gather(*runs))
-    for name, one in pages.items():
-        assert one.breaches == []
-        assert one.text == f"{name} goes. {name} is back."
-        assert one.call("same")["result"] == f"{name} was there"
-        assert {event.get("threadId", name) for event in one.events} == {name}
 
 
 def ids(page: Page) -> tuple[str, str]:
@@ -607,10 +566,7 @@ async def test_middleware_and_callbacks_are_enough(follow: bool, plain: bool, pa
     middleware, callbacks = agui_system(page)
     agent = create_agent(model(), [weather], middleware=middleware)
     config = on_thread("t1", *callbacks) if follow else on_thread("t1")
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, PROMPT, config))
-    else:
-        await soon(agent.ainvoke(PROMPT, config))
+    await call_graph(agent, PROMPT, config, plain=plain)
     assert page.text == "Let me look. It is sunny."
     assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == 6
     assert page.call("call_1")["result"] == "It is sunny in Paris."
@@ -624,9 +580,8 @@ async def test_a_run_of_your_own_that_fails_says_so(follow: bool, plain: bool, p
     middleware, callbacks = agui_system(page)
     agent = create_agent(ScriptedChatModel(["Well, ", ValueError("no")]), middleware=middleware)
     config = on_thread("t1", *callbacks) if follow else on_thread("t1")
-    run = asyncio.to_thread(agent.invoke, PROMPT, config) if plain else agent.ainvoke(PROMPT, config)
     with pytest.raises(ValueError, match="no"):
-        await soon(run)
+        await call_graph(agent, PROMPT, config, plain=plain)
     assert page.terminal["type"] == "RUN_ERROR"
 
 
@@ -638,10 +593,7 @@ async def test_a_run_of_your_own_that_stops_says_what_for(follow: bool, plain: b
     config = on_thread("t1", *callbacks) if follow else on_thread("t1")
 
     async def run(given: Any) -> None:
-        if plain:
-            await soon(asyncio.to_thread(agent.invoke, given, config))
-        else:
-            await soon(agent.ainvoke(given, config))
+        await call_graph(agent, given, config, plain=plain)
 
     await run(PROMPT)
     assert [one["toolCallId"] for one in page.interrupts] == ["call_1"]
@@ -659,20 +611,6 @@ async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page)
 
 
 # -- nothing of it is kept -------------------------------------------------------------------------
-
-
-async def test_no_checkpoint_contains_a_transport_or_a_channel(page: Page) -> None:
-    saver = InMemorySaver()
-    agent = agui_agent(model(), [weather], checkpointer=saver, policy=ASK)
-    context = TrunklineContext(transport=page, thread_id="t1", run_id="r1")
-    await ainvoke(agent, page.request("go"), context=context)
-    await ainvoke(agent, page.request(resume=page.resume(every=True)), context=context)
-    kept = pickle.dumps(
-        [{k: dict(v) for k, v in saver.storage.items()}, dict(saver.writes), dict(saver.blobs)]
-    )
-    assert b"sunny" in kept
-    for word in (b"ransport", b"Channel", b"emitter", b"OwnRun", b"Page", b"TrunklineContext"):
-        assert word not in kept, word
 
 
 # -- the channel -------------------------------------------------------------------------------------
@@ -709,20 +647,3 @@ def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
 
 def _stop(value: Any) -> BaseException:
     return GraphInterrupt((Interrupt(value, id="i1"),))
-
-
-async def test_a_message_made_by_a_node_is_told(page: Page) -> None:
-    async def greet(state: Any) -> Any:
-        return {"messages": [AIMessage("Good morning.", id="canned")]}
-
-    async def answer(state: Any) -> Any:
-        return {"messages": [await ScriptedChatModel("What is it? ").ainvoke(state["messages"])]}
-
-    graph = StateGraph(MessagesState)
-    graph.add_node("answer", answer)
-    graph.add_node("greet", greet)
-    graph.add_edge("__start__", "answer")
-    graph.add_edge("answer", "greet")
-    await ainvoke(agui_agent(graph.compile(), transport=page), PROMPT)
-    assert page.text == "What is it? Good morning."
-    await until(lambda: page.outcome == "success")

@@ -1,7 +1,5 @@
 """Tests of what an AG-UI request means for an agent: answers, results of the client's tools and histories."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -11,20 +9,11 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import MessagesState
 from langgraph.types import Command, interrupt
-from tests.agents.langchain.agui_client import (
-    ASK,
-    WAYS,
-    Page,
-    Way,
-    ainvoke,
-    model,
-    stream_nothing,
-)
-from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.agui_client import ASK, WAYS, Page, Way, ainvoke, model, stream_nothing
+from tests.agents.langchain.graphs import broken, graph_of, weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 
 from trunkline.agents.langchain.hosted.agui import AguiAgent, agui_agent
 from trunkline.errors import ConfigurationError, InvalidCommand
@@ -106,15 +95,12 @@ async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(restart:
         answer = interrupt("Which colour?")
         return {"messages": [AIMessage(f"It is {answer}.", id="said")]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("ask", ask)
-    graph.add_edge("__start__", "ask")
-    saver = InMemorySaver()
-    agent = agui_agent(graph.compile(checkpointer=saver))
+    graph = graph_of(ask, checkpointer=InMemorySaver())
+    agent = agui_agent(graph)
     await ainvoke(agent, page.request("go"), transport=page)
     assert page.outcome == "interrupt"
     if restart:
-        agent = agui_agent(graph.compile(checkpointer=saver))
+        agent = agui_agent(graph)
     await ainvoke(agent, page.request(resume=page.resume(every="red")), transport=page)
 
     assert (page.text, page.outcome, page.breaches) == ("It is red.", "success", [])

@@ -1,7 +1,5 @@
 """Tests of the middlewares that are made together from one set of options."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of a run that the caller started: what is settled when it ends, and what it remembers."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of which run gets which channel, and that none is kept for ever."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

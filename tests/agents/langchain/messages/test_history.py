@@ -1,11 +1,9 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import content as c
@@ -40,22 +38,6 @@ def shape(messages: list[Any]) -> list[tuple[str, Any]]:
 
 
 # -- the journal as messages -------------------------------------------------------------------------
-
-
-def test_questions_and_answers_keep_their_order_and_their_ids() -> None:
-    messages = history_of(
-        user("u1", "Hi"),
-        ev.Text(message_id="a1", delta="Hel"),
-        ev.Text(message_id="a1", delta="lo"),
-        user("u2", "Again"),
-        ev.Text(message_id="a2", delta="Yes"),
-    )
-    assert [(m.type, m.id, m.content) for m in messages] == [
-        ("human", "u1", "Hi"),
-        ("ai", "a1", "Hello"),
-        ("human", "u2", "Again"),
-        ("ai", "a2", "Yes"),
-    ]
 
 
 def test_parallel_calls_are_one_message_and_their_results_follow_it() -> None:
@@ -116,20 +98,6 @@ def test_a_result_is_what_the_model_was_told(update: dict[str, Any], content: st
     assert (messages[-1].content, messages[-1].status) == (content, "success")
 
 
-def test_pictures_are_kept_in_prompts_answers_and_results() -> None:
-    picture = c.ImageBlock(mime_type="image/png", data="AAAA")
-    messages = history_of(
-        user("u1", "Look", picture),
-        ev.Text(message_id="a1", delta="Like this:"),
-        ev.Media(message_id="a1", content=picture),
-        call("x"),
-        ev.ToolUpdate(call_id="x", status="completed", content=(picture,)),
-    )
-    assert [block["type"] for block in messages[0].content] == ["text", "image"]
-    assert [block["type"] for block in messages[1].content] == ["text", "image"]
-    assert [block["type"] for block in messages[2].content] == ["image"]
-
-
 def test_reasoning_sources_and_subagents_are_left_out() -> None:
     messages = history_of(
         user("u1", "Go"),
@@ -142,18 +110,6 @@ def test_reasoning_sources_and_subagents_are_left_out() -> None:
         ev.ToolCall(lane="t1", call_id="z@t1", name="find", message_id="b1"),
     )
     assert [(m.id, m.content) for m in messages] == [("u1", "Go"), ("a1", "Done.")]
-
-
-def test_what_was_taken_back_is_left_out() -> None:
-    messages = history_of(
-        user("u1", "Go"),
-        ev.Text(message_id="a1", delta="Done."),
-        user("u2", "More"),
-        call("x", "a2"),
-        ev.Rewound(to_message_id="a1"),
-        user("u3", "Other"),
-    )
-    assert shape(messages) == [("human", "u1"), ("ai", "a1"), ("human", "u3")]
 
 
 # -- what a thread owes ------------------------------------------------------------------------------
@@ -171,41 +127,6 @@ def test_only_the_last_answers_calls_can_be_open() -> None:
 
 
 # -- messages as a conversation ----------------------------------------------------------------------
-
-
-def test_a_thread_is_told_as_it_would_have_been_said() -> None:
-    made: Any = [{"id": "x", "name": "find", "args": {"path": "a.py"}}]
-    thread = [
-        SystemMessage("secret", id="s"),
-        HumanMessage("Go", id="u1"),
-        AIMessage(
-            [{"type": "reasoning", "reasoning": "Hm"}, {"type": "text", "text": "I look."}],
-            id="a1",
-            tool_calls=made,
-        ),
-        ToolMessage("found", tool_call_id="x", id="r1", name="find"),
-        AIMessage("Done.", id="a2"),
-    ]
-    conversation = conversation_of(thread)
-    assert [(m.role, m.message_id, m.text) for m in conversation.messages] == [
-        ("user", "u1", "Go"),
-        ("agent", "a1", "I look."),
-        ("agent", "a2", "Done."),
-    ]
-    found = conversation.calls["x"]
-    assert (found.status, found.input, found.raw_output, found.result_message_id) == (
-        "completed",
-        {"path": "a.py"},
-        "found",
-        "r1",
-    )
-    assert [place.path for place in found.locations] == ["a.py"]
-    assert shape(messages_of(conversation, MAPPER)) == [
-        ("human", "u1"),
-        ("ai", "a1"),
-        ("tool", "r1"),
-        ("ai", "a2"),
-    ]
 
 
 def test_calls_that_are_counted_anew_in_every_message_are_told_apart() -> None:
@@ -245,12 +166,6 @@ def test_a_call_that_nobody_answered_is_told_as_cancelled() -> None:
     conversation = conversation_of([HumanMessage("Go"), AIMessage("", id="a1", tool_calls=made)])
     assert (conversation.calls["x"].status, conversation.calls["x"].reason) == ("cancelled", UNANSWERED)
     assert conversation.messages[0].message_id == "message-0"
-
-
-def test_pictures_of_a_thread_are_pictures() -> None:
-    picture: Any = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
-    conversation = conversation_of([HumanMessage([{"type": "text", "text": "Look"}, picture], id="u1")])
-    assert [type(block) for block in conversation.messages[0].content] == [c.TextBlock, c.ImageBlock]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

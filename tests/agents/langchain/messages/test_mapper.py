@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 from typing import Any, cast
 
@@ -57,24 +55,12 @@ blocks: st.SearchStrategy[c.Content] = st.one_of(
         **common,
     ),
     st.builds(
-        c.ResourceBlock,
-        uri=texts,
-        text=maybe,
-        data=maybe,
-        mime_type=st.none() | mimes,
-        blob=maybe,
-        **common,
+        c.ResourceBlock, uri=texts, text=maybe, data=maybe, mime_type=st.none() | mimes, blob=maybe, **common
     ),
     st.builds(c.DiffBlock, path=texts, new=maybe, old=maybe, **common),
     st.builds(c.TerminalBlock, terminal_id=texts, **common),
     st.builds(
-        c.SourceBlock,
-        source_id=texts,
-        url=maybe,
-        title=maybe,
-        document=maybe,
-        mime_type=maybe,
-        **common,
+        c.SourceBlock, source_id=texts, url=maybe, title=maybe, document=maybe, mime_type=maybe, **common
     ),
 )
 
@@ -126,20 +112,11 @@ base64s = st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode()
 acp_common: dict[str, Any] = {"annotations": annotations.filter(lambda it: it is not None), "_meta": metas}
 acp_blocks: st.SearchStrategy[dict[str, Any]] = st.one_of(
     objects({"type": st.just("text"), "text": texts}, acp_common),
-    objects(
-        {"type": st.just("image"), "data": base64s, "mimeType": mimes},
-        {"uri": texts, **acp_common},
-    ),
+    objects({"type": st.just("image"), "data": base64s, "mimeType": mimes}, {"uri": texts, **acp_common}),
     objects({"type": st.just("audio"), "data": base64s, "mimeType": mimes}, acp_common),
     objects(
         {"type": st.just("resource_link"), "uri": texts, "name": texts},
-        {
-            "title": texts,
-            "description": texts,
-            "mimeType": mimes,
-            "size": st.integers(0, 9),
-            **acp_common,
-        },
+        {"title": texts, "description": texts, "mimeType": mimes, "size": st.integers(0, 9), **acp_common},
     ),
     objects(
         {

@@ -1,7 +1,5 @@
 """What no model said is said all the same, once, in words."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypedDict
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -15,16 +13,6 @@ MAPPER = ContentBlockMapper()
 TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
     # Anthropic.
     (
-        "anthropic thinking",
-        {"type": "thinking", "thinking": "hm", "signature": "S", "index": 0},
-        [ev.Thought(message_id="m", delta="hm", signature="S")],
-    ),
-    (
-        "anthropic redacted thinking",
-        {"type": "redacted_thinking", "data": "ZZ"},
-        [ev.Thought(message_id="m", signature="ZZ")],
-    ),
-    (
         "anthropic tool use",
         {"type": "tool_use", "id": "c1", "name": "think", "input": {"a": 1}},
         called("think", {"a": 1}, title="Think", kind="think"),
@@ -38,63 +26,6 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
         "anthropic tool use cut short",
         {"type": "tool_use", "id": "c1", "name": "think", "input": {}, "partial_json": '{"a'},
         called("think", '{"a', title="Think", kind="think"),
-    ),
-    (
-        "anthropic tool of a remote server",
-        {"type": "mcp_tool_use", "id": "c1", "name": "think", "server_name": "s", "input": {"a": 1}},
-        called("think", {"a": 1}, title="Think", kind="think"),
-    ),
-    (
-        "anthropic search result",
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "c1",
-            "content": [{"type": "web_search_result", "url": "https://x", "title": "X"}],
-        },
-        [
-            ev.ToolUpdate(
-                call_id="c1",
-                status="completed",
-                content=(c.SourceBlock(source_id="https://x", url="https://x", title="X"),),
-                raw_output=[{"type": "web_search_result", "url": "https://x", "title": "X"}],
-            )
-        ],
-    ),
-    (
-        "anthropic search that failed",
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "c1",
-            "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
-        },
-        [
-            ev.ToolUpdate(
-                call_id="c1",
-                status="failed",
-                reason="max_uses_exceeded",
-                raw_output={"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
-            )
-        ],
-    ),
-    (
-        "anthropic citation",
-        {
-            "type": "text",
-            "text": "a",
-            "citations": [
-                {"type": "web_search_result_location", "url": "https://x", "title": "X", "cited_text": "q"}
-            ],
-        },
-        [
-            c.TextBlock(text="a"),
-            ev.Source(
-                message_id="m",
-                source_id="https://x",
-                url="https://x",
-                title="X",
-                meta={"citation": {"cited_text": "q"}},
-            ),
-        ],
     ),
     (
         "anthropic image",
@@ -188,28 +119,6 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
         [c.LinkBlock(uri="https://x/a.pdf", name="a.pdf")],
     ),
     ("openai text", {"type": "output_text", "text": "a"}, [c.TextBlock(text="a")]),
-    ("openai refusal", {"type": "refusal", "refusal": "I won't."}, [c.TextBlock(text="I won't.")]),
-    (
-        "openai citation",
-        {
-            "type": "output_text",
-            "text": "a",
-            "annotations": [{"type": "url_citation", "url": "https://x", "title": "X"}],
-        },
-        [
-            c.TextBlock(text="a"),
-            ev.Source(message_id="m", source_id="https://x", url="https://x", title="X"),
-        ],
-    ),
-    (
-        "openai summary",
-        {
-            "type": "reasoning",
-            "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}],
-            "encrypted_content": "E",
-        },
-        [ev.Thought(message_id="m", delta="a\n\nb", signature="E")],
-    ),
     (
         "openai summary as text",
         {"type": "reasoning", "summary": "a"},
@@ -226,19 +135,6 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
     (
-        "openai call of a server tool, with its result",
-        {"type": "code_interpreter_call", "id": "c1", "status": "completed", "code": "1", "outputs": []},
-        [
-            *called("code_interpreter", {"code": "1"}, title="Code interpreter", kind="execute"),
-            ev.ToolUpdate(call_id="c1", status="completed", raw_output=[]),
-        ],
-    ),
-    (
-        "openai image it made",
-        {"type": "image_generation_call", "id": "i1", "result": PNG, "output_format": "png"},
-        [c.ImageBlock(mime_type="image/png", data=PNG, meta={"langchain": {"output_format": "png"}})],
-    ),
-    (
         "openai call without an id",
         {"type": "web_search_call"},
         [ev.Raw(source="langchain", payload={"type": "web_search_call"})],
@@ -253,21 +149,6 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
         "google media by address",
         {"type": "media", "file_uri": "gs://b/a.pdf"},
         [c.LinkBlock(uri="gs://b/a.pdf", name="a.pdf")],
-    ),
-    (
-        "google code",
-        {"type": "executable_code", "executable_code": "1", "language": "PYTHON", "id": "c1"},
-        called(
-            "code_interpreter",
-            {"code": "1", "language": "PYTHON"},
-            title="Code interpreter",
-            kind="execute",
-        ),
-    ),
-    (
-        "google code's result",
-        {"type": "code_execution_result", "code_execution_result": "1", "outcome": 1, "tool_call_id": "c1"},
-        [ev.ToolUpdate(call_id="c1", status="completed", raw_output="1", content=(c.TextBlock(text="1"),))],
     ),
     (
         "google function call",

@@ -1,7 +1,5 @@
 """A channel that records events, for runs without a session."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Several middlewares as one: the same order, the same hooks, one place in the agent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

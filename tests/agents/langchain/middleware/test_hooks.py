@@ -1,7 +1,5 @@
 """Hooks that are inline, and hooks that are not there."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable

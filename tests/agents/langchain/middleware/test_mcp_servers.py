@@ -1,7 +1,5 @@
 """Tests of the MCP servers that a middleware brings, with a real server over stdio."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import Any

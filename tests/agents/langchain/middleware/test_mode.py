@@ -1,7 +1,5 @@
 """Tests of the value that a mode is."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any, get_args
 

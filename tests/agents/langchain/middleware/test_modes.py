@@ -1,7 +1,5 @@
 """Tests of modes: chosen in a session or per thread, held against every call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of, calls_of
+from tests.agents.langchain.graphs import agent_of, calls_of, run_turn
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.frontends.acp.memory_editor import editing
@@ -179,25 +177,20 @@ async def test_agentic_runs_everything_without_asking() -> None:
     assert editor.asked("session/request_permission") == []
 
 
-@pytest.mark.parametrize(("choice", "done"), [("approve", ["read a", "write a"]), ("reject", ["read a"])])
+@pytest.mark.parametrize(
+    ("choice", "done"), [("allow_once", ["read a", "write a"]), ("reject_once", ["read a"])]
+)
 async def test_interactive_asks_before_what_does_more_than_read(choice: str, done: list[str]) -> None:
     agent, model = agent_of([READ, WRITE], "Done.", tools=TOOLS, middleware=[ModeMiddleware()])
     async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         await editor.call("session/set_mode", sessionId=session, modeId="interactive")
-        editor.answers["session/request_permission"] = lambda params: {
-            "outcome": {"outcome": "selected", "optionId": _option(params, choice)}
-        }
+        editor.permit(choice)
         await editor.prompt(session, "go")
     [asked] = editor.asked("session/request_permission")
     assert asked["toolCall"]["toolCallId"] == "w1"
     assert sorted(ran) == done
     assert model.calls[0].tool_names == ["read_note", "write_note"]
-
-
-def _option(params: dict[str, Any], choice: str) -> str:
-    kind = {"approve": "allow_once", "reject": "reject_once"}[choice]
-    return next(option["optionId"] for option in params["options"] if option["kind"] == kind)
 
 
 async def test_readonly_offers_and_runs_only_what_reads() -> None:
@@ -256,8 +249,7 @@ async def test_planning_asks_for_a_plan_shows_it_and_puts_the_work_off() -> None
         tools=TOOLS,
         middleware=[ModeMiddleware(default_mode="planning")],
     )
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert ran == []
     assert "planning mode" in model.calls[0].messages[0].text
     assert "write_note is put off: mode 'planning'" in model.calls[1].messages[-1].text
@@ -272,8 +264,7 @@ async def test_planning_lets_the_todo_tool_make_the_plan() -> None:
         tools=TOOLS,
         middleware=[ModeMiddleware(default_mode="planning"), TodoListMiddleware()],
     )
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert model.calls[0].tool_names == ["write_todos", "read_note"]
     assert [[entry.content for entry in plan.entries] for plan in only(events, ev.Plan)] == [["Look"]]
 
@@ -314,7 +305,7 @@ async def test_readonly_holds_below_the_task_tool_without_a_session(
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize("choice", ["approve", "reject"])
+@pytest.mark.parametrize("choice", ["allow_once", "reject_once"])
 async def test_interactive_asks_below_the_task_tool(choice: str) -> None:
     async with (
         hub_for(adapt(deep([WRITE], "Reported.", middleware=[ModeMiddleware()]))) as hub,
@@ -322,12 +313,10 @@ async def test_interactive_asks_below_the_task_tool(choice: str) -> None:
     ):
         session = await editor.open()
         await editor.call("session/set_mode", sessionId=session, modeId="interactive")
-        editor.answers["session/request_permission"] = lambda params: {
-            "outcome": {"outcome": "selected", "optionId": _option(params, choice)}
-        }
+        editor.permit(choice)
         await editor.prompt(session, "go")
     assert len(editor.asked("session/request_permission")) == 1
-    assert ran == (["write a"] if choice == "approve" else [])
+    assert ran == (["write a"] if choice == "allow_once" else [])
 
 
 @pytest.mark.parametrize("mode_first", [True, False])
@@ -341,9 +330,7 @@ async def test_a_call_that_mode_and_policy_gate_is_asked_about_once(mode_first: 
         else create_agent(ScriptedChatModel([WRITE, READ], "Done."), list(TOOLS), middleware=middleware)
     )
     async with hub_for(adapt(agent)) as hub, editing(hub) as editor:
-        editor.answers["session/request_permission"] = lambda params: {
-            "outcome": {"outcome": "selected", "optionId": _option(params, "approve")}
-        }
+        editor.permit("allow_once")
         await editor.prompt(await editor.open(), "go")
     asked = [one["toolCall"]["toolCallId"][:2] for one in editor.asked("session/request_permission")]
     assert sorted(asked) == ["r1", "w1"]

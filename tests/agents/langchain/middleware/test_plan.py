@@ -1,8 +1,5 @@
 """Tests of plans: where they come from, and that each change is shown once."""
 
-from __future__ import annotations
-
-import asyncio
 import operator
 from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, cast
@@ -13,13 +10,14 @@ from langchain.agents.middleware import AgentMiddleware, TodoListMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState
+from langgraph.graph import MessagesState
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of, broken, weather
+from tests.agents.langchain.graphs import agent_of, broken, graph_of, run_turn, weather
+from tests.agents.langchain.middleware.conftest import Play
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, kinds, on_thread
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon
 from trunkline import adapt
 from trunkline import events as ev
@@ -38,31 +36,16 @@ DONE = [{"content": "Look", "status": "completed"}, {"content": "Write", "status
 Run = Callable[..., Ear]
 
 
-def run_plain(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
-    ear = Ear()
-    with use_channel(ear):
-        _made(*answers, tools=tools, **options).invoke({**PROMPT, **(state or {})})
-    return ear
-
-
-def run_async(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
-    ear = Ear()
-
-    async def run() -> None:
-        with use_channel(ear):
-            await _made(*answers, tools=tools, **options).ainvoke({**PROMPT, **(state or {})})
-
-    asyncio.run(run())
-    return ear
-
-
 def _made(*answers: Any, tools: Any, **options: Any) -> Any:
     return create_agent(ScriptedChatModel(*answers), list(tools), **options)
 
 
-@pytest.fixture(params=[run_plain, run_async], ids=["invoke", "ainvoke"])
-def run(request: pytest.FixtureRequest) -> Run:
-    return request.param
+@pytest.fixture
+def run(play: Play) -> Run:
+    def run(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
+        return play(_made(*answers, tools=tools, **options), {**PROMPT, **(state or {})})
+
+    return run
 
 
 def test_the_todo_tool_shows_its_plan_once_per_change(run: Run) -> None:
@@ -209,8 +192,7 @@ def test_a_plan_by_hand_stays_until_another_road_brings_a_new_one(run: Run) -> N
 @pytest.mark.parametrize("made", [plan_by_hand, plan_by_hand_async])
 async def test_a_plan_by_hand_reaches_the_session(made: BaseTool) -> None:
     agent, _ = agent_of([call(made.name, {"steps": ["a", "b"]})], "Done.", tools=[made])
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert [entry.content for plan in only(events, ev.Plan) for entry in plan.entries] == ["a", "b"]
 
 
@@ -219,9 +201,7 @@ async def test_a_node_shows_a_plan_by_hand() -> None:
         emit_plan([{"content": "a"}, "b"])
         return {"messages": [AIMessage("Done.")]}
 
-    graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").compile()
-    async with hub_for(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph_of(node)), "go")
     assert only(events, ev.Plan)[0].entries == (ev.PlanEntry(content="a"), ev.PlanEntry(content="b"))
 
 
@@ -292,8 +272,7 @@ async def test_adapter_and_middleware_together_show_each_change_once() -> None:
         "Done.",
         middleware=[PlanMiddleware(), TodoListMiddleware()],
     )
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     shown = [[entry.status for entry in plan.entries] for plan in only(events, ev.Plan)]
     assert shown == [["in_progress", "pending"], ["completed", "completed"]]
 

@@ -1,7 +1,5 @@
 """Tests of the plans in a model's words."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

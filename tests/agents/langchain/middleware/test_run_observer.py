@@ -1,8 +1,5 @@
 """Tests of the run observer: a middleware without hooks is found, and a run is seen to begin and finish."""
 
-from __future__ import annotations
-
-import asyncio
 from typing import Any, NotRequired
 
 import pytest
@@ -15,11 +12,11 @@ from langgraph.errors import EmptyChannelError
 from langgraph.types import Command, interrupt
 
 from tests.agents.langchain.agui_client import Page
-from tests.agents.langchain.graphs import agent_of, weather
+from tests.agents.langchain.graphs import agent_of, run_turn, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
-from tests.agents.langchain.recorded_updates import PROMPT, on_thread, states
+from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_thread, states
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon
+from tests.hubs import only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
@@ -70,8 +67,7 @@ def test_modes_that_change_nothing_are_offered_all_the_same() -> None:
 
 async def test_tools_that_are_turned_off_are_not_shown_in_a_session() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"})], "Sunny.", middleware=[IDLE["tools"]()])
-    async with hub_for(agent) as hub:
-        told = await collect(await hub.create(), "go")
+    told = await run_turn(agent, "go")
     assert only(told, ev.ToolCall) == []
 
 
@@ -87,10 +83,7 @@ async def test_a_plan_by_hand_is_silenced_without_a_hook(off: bool, plain: bool)
     agent = create_agent(ScriptedChatModel([call("steps", {})], "Done."), [steps], middleware=middleware)
     ear = Ear()
     with use_channel(ear):
-        if plain:
-            await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1")))
-        else:
-            await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+        await call_graph(agent, PROMPT, on_thread("s1"), plain=plain)
     assert ear.plans == ([] if off else [["one", "two"]])
 
 
@@ -176,13 +169,6 @@ QUIET: dict[str, Any] = {
 }
 
 
-async def _run(agent: Any, given: Any, config: Any, *, plain: bool, **about: Any) -> None:
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, given, config, **about))
-    else:
-        await soon(agent.ainvoke(given, config, **about))
-
-
 @pytest.mark.parametrize("followed", [True, False], ids=["callbacks", "no callbacks"])
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
 @pytest.mark.parametrize("how", QUIET)
@@ -197,7 +183,7 @@ async def test_a_run_that_calls_no_model_begins_and_ends_all_the_same(
     config = on_thread("t1", *(line.callbacks if followed else ()))
     for given in (PROMPT, *(Command(resume=answer) for answer in answers)):
         page.events.clear()
-        await _run(agent, given, config, plain=plain)
+        await call_graph(agent, given, config, plain=plain)
     assert (page.kinds[0], page.kinds[-1]) == ("RUN_STARTED", "RUN_FINISHED")
     assert page.kinds.count("RUN_FINISHED") == 1
     state: dict[str, Any] = page.state or {}
@@ -210,7 +196,7 @@ async def test_the_last_state_of_such_a_run_goes_to_the_client_of_the_run(plain:
     middleware: list[Any] = [SessionMiddleware(emit_state_snapshots="final"), Guard()]
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=middleware)
     context = TrunklineContext(transport=transport)
-    await _run(agent, PROMPT, on_thread("s1"), plain=plain, context=context)
+    await call_graph(agent, PROMPT, on_thread("s1"), plain=plain, context=context)
     assert states(transport) == [{"note": "guarded"}]
 
 

@@ -1,8 +1,5 @@
 """Tests of the state that a session shows, and of what belongs to a session."""
 
-from __future__ import annotations
-
-import asyncio
 import operator
 from collections.abc import Callable
 from itertools import combinations
@@ -19,9 +16,18 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from tests.agents.langchain.agui_client import Page
-from tests.agents.langchain.graphs import agent_of, weather
+from tests.agents.langchain.graphs import agent_of, run_turn, weather
+from tests.agents.langchain.middleware.conftest import Play
 from tests.agents.langchain.middleware.recording_channel import Ear
-from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, states, statuses, text
+from tests.agents.langchain.recorded_updates import (
+    PROMPT,
+    call_graph,
+    call_of,
+    on_thread,
+    states,
+    statuses,
+    text,
+)
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
@@ -57,32 +63,17 @@ SCRIPT = (call("count", {"by": 2}), call("count", {"by": 3}), "Done.")
 Run = Callable[..., Ear]
 
 
-def run_plain(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
-    ear = Ear()
-    with use_channel(ear):
-        _agent(script, middleware, options).invoke(start)
-    return ear
-
-
-def run_async(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
-    ear = Ear()
-
-    async def run() -> None:
-        with use_channel(ear):
-            await soon(_agent(script, middleware, options).ainvoke(start))
-
-    asyncio.run(run())
-    return ear
-
-
 def _agent(script: Any, middleware: Any, options: Any) -> Any:
     model = ScriptedChatModel(*script)
     return create_agent(model, [count], middleware=list(middleware), state_schema=Tally, **options)
 
 
-@pytest.fixture(params=[run_plain, run_async], ids=["invoke", "ainvoke"])
-def run(request: pytest.FixtureRequest) -> Run:
-    return request.param
+@pytest.fixture
+def run(play: Play) -> Run:
+    def run(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
+        return play(_agent(script, middleware, options), start)
+
+    return run
 
 
 def shown(ear: Ear) -> list[Any]:
@@ -203,10 +194,7 @@ def test_a_subclass_keeps_the_hooks_that_it_brings() -> None:
 async def test_a_client_is_told_of_the_state_by_an_extension_of_acp(plain: bool) -> None:
     transport = RecordingTransport()
     agent = acp_agent(ScriptedChatModel(*SCRIPT), [count], transport=transport, state_schema=Tally)
-    if plain:
-        await soon(asyncio.to_thread(agent.invoke, START, on_thread("s1")))
-    else:
-        await soon(agent.ainvoke(START, on_thread("s1")))
+    await call_graph(agent, START, on_thread("s1"), plain=plain)
     assert states(transport) == [{"tally": 1}, _patch(3), _patch(6)]
     told = [sent for sent in transport.emitted if sent.method == "_trunkline/state"]
     assert all(sent.params["sessionId"] == "s1" for sent in told)
@@ -242,8 +230,7 @@ async def test_in_a_session_of_ours_the_options_govern(when: Any) -> None:
     agent, _ = agent_of(
         *SCRIPT, tools=[count], middleware=[SessionMiddleware(emit_state_snapshots=when), Seeds()]
     )
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     snapshots, patches = only(events, ev.StateReplaced), only(events, ev.StatePatched)
     expected = {"initial": (1, True), "final": (1, False), "all": (4, False), "none": (0, False)}
     assert (len(snapshots), bool(patches)) == expected[when]

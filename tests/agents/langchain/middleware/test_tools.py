@@ -1,7 +1,5 @@
 """Tests of tool calls as the middleware shows them, and of tools that raise."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,11 +11,12 @@ from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of, broken, weather
+from tests.agents.langchain.graphs import agent_of, broken, run_turn, weather
+from tests.agents.langchain.middleware.conftest import Play
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon
+from tests.hubs import only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent
@@ -37,27 +36,12 @@ def _agent(answers: tuple[Any, ...], tools: Any, middleware: Any) -> Any:
     return create_agent(ScriptedChatModel(*answers), list(tools), middleware=list(middleware))
 
 
-def run_plain(*answers: Any, tools: Any = (weather, broken), middleware: Any) -> Ear:
-    ear = Ear()
-    with use_channel(ear):
-        _agent(answers, tools, middleware).invoke(PROMPT)
-    return ear
+@pytest.fixture
+def run(play: Play) -> Run:
+    def run(*answers: Any, tools: Any = (weather, broken), middleware: Any) -> Ear:
+        return play(_agent(answers, tools, middleware), PROMPT)
 
-
-def run_async(*answers: Any, tools: Any = (weather, broken), middleware: Any) -> Ear:
-    ear = Ear()
-
-    async def run() -> None:
-        with use_channel(ear):
-            await soon(_agent(answers, tools, middleware).ainvoke(PROMPT))
-
-    asyncio.run(run())
-    return ear
-
-
-@pytest.fixture(params=[run_plain, run_async], ids=["invoke", "ainvoke"])
-def run(request: pytest.FixtureRequest) -> Run:
-    return request.param
+    return run
 
 
 WEATHER = call("weather", {"city": "Rome"})
@@ -303,8 +287,7 @@ async def test_an_image_in_a_result_is_an_image() -> None:
 
 async def test_in_a_session_everything_is_still_said_once() -> None:
     agent, _ = agent_of(WEATHER, BROKEN, "Done.", tools=[weather, broken], middleware=[ToolMiddleware()])
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     statuses = [(one.call_id, one.status) for one in only(events, ev.ToolUpdate) if one.status is not None]
     assert statuses == [
         ("call_1", "in_progress"),

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 from typing import Any
 
-from tests.agents.langchain.permission_helpers import Person, chooses, permissions, says
-from tests.hubs import collect, hub_for, only
+from tests.agents.langchain.permission_helpers import Person, chooses, says
+from tests.hubs import collect, hub_for
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
@@ -50,19 +48,6 @@ async def verdicts(
 
 def made(number: int = 1, **args: Any) -> dict[str, Any]:
     return {"name": "delete", "id": f"d{number}", "args": args or {"path": "a"}}
-
-
-async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
-    async def ask(channel: Channel) -> Verdict:
-        return await decide(channel, made(), PermissionRule())
-
-    async def let_go(channel: Channel) -> None:
-        forget(channel, made())
-
-    person = says(chooses("allow_once"), chooses("reject_once", reason="enough"))
-    results, events = await verdicts(person, ask, ask, let_go, ask)
-    assert [bool(results[0]), results[1], str(results[3].message)] == [True, results[0], "enough"]
-    assert len(permissions(events)) == 2
 
 
 async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_call() -> None:
@@ -122,20 +107,3 @@ async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> N
     assert not decide_sync(None, made(), never)
     assert await decide(None, made(), None)
     forget(None, made())
-
-
-async def test_an_edit_is_shown_and_a_second_gate_finds_it_approved() -> None:
-    async def ask(channel: Channel) -> Verdict:
-        return await decide(channel, made(), PermissionRule())
-
-    async def again(channel: Channel) -> Verdict:
-        return await decide(channel, made(path="b"), PermissionRule())
-
-    async def let_go(channel: Channel) -> None:
-        forget(channel, made())
-
-    person = says(chooses("allow_once", input={"path": "b"}), chooses("reject_once"))
-    results, events = await verdicts(person, ask, again, let_go, again)
-    assert results[0] == Verdict(word="edit", args={"path": "b"})
-    assert [bool(results[1]), bool(results[3])] == [True, False]
-    assert {"path": "b"} in [update.input for update in only(events, ev.ToolUpdate)]

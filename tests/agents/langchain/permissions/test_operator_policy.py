@@ -1,15 +1,11 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.runnables import RunnableLambda
-from langgraph.graph import START, MessagesState
-from langgraph.prebuilt import ToolNode
-from tests.agents.langchain.graphs import calls_of
+from tests.agents.langchain.graphs import calls_of, graph_of, plain_graph
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, permissions
-from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
+from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.hubs import only, text_of
 
 from trunkline import events as ev
@@ -26,15 +22,7 @@ def plain_agent(trace: Trace, *middleware: Any) -> Any:
 
 
 def tool_node(trace: Trace) -> Any:
-    def think(state: Any) -> Any:
-        return {"messages": [ScriptedChatModel(CALLS).invoke(state["messages"])]}
-
-    graph = StateGraph(MessagesState)
-    graph.add_node("model", think)
-    graph.add_node("tools", ToolNode(trace.tools))
-    graph.add_edge(START, "model")
-    graph.add_edge("model", "tools")
-    return graph.compile()
+    return plain_graph(ScriptedChatModel(CALLS, "Done."), trace.tools)
 
 
 def deep_agent(trace: Trace) -> Any:
@@ -56,10 +44,7 @@ def agent_in_node(trace: Trace) -> Any:
     async def work(state: Any) -> Any:
         return await inner.ainvoke({"messages": [("user", "go")]})
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("work", work)
-    graph.add_edge(START, "work")
-    return graph.compile()
+    return graph_of(work)
 
 
 def agent_in_chain(trace: Trace) -> Any:

@@ -1,15 +1,14 @@
 """Tests of the barrier: what may not be called stays so inside subagents."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from langchain_core.tools import tool
+from tests.agents.langchain.graphs import run_turn
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only
+from tests.hubs import only
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -55,8 +54,7 @@ def _delegating(agent: Any) -> Any:
 @pytest.mark.parametrize("depth", [1, 2, 3])
 async def test_a_call_is_stopped_however_deep_it_is(depth: int) -> None:
     agent, model = nested(depth)
-    async with hub_for(adapt(agent)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(agent), "go")
     assert [message.text for message in model.calls[1].messages[-2:]] == [
         "shred was not run: mode 'careful' does not allow it. Use the tools you are offered, or ask the user "
         "to change the mode.",

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 from pathlib import Path
@@ -9,10 +7,10 @@ import pytest
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.types import Command, Send
-from tests.agents.langchain.graphs import calls_of, terminal
+from tests.agents.langchain.graphs import calls_of, failure_of, plain_graph, stop_of
 from tests.agents.langchain.permission_helpers import Person, Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
 from tests.hubs import collect, hub_for, only, soon, text_of
@@ -30,8 +28,6 @@ from trunkline.commands import Answer, Prompt
 from trunkline.journal import open_journal
 from trunkline.session.context import TurnContext
 from trunkline.testing.chat import ScriptedChatModel, call
-from trunkline.workspace import Policy
-from trunkline.workspace import Rule as PolicyRule
 
 ASK = {"delete": Rule(), "write": Rule()}
 GO: Any = {"messages": [("user", "go")]}
@@ -249,16 +245,6 @@ async def test_subagents_can_be_left_alone() -> None:
     assert trace.ran == ["a"]
 
 
-async def test_what_the_operator_denies_is_denied_inside_too() -> None:
-    trace = Trace()
-    inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1"))
-    graph, _ = nested(inner, {})
-    deny = Policy.allow_all().also(PolicyRule(decision="deny", tool="delete"))
-    events = await ask(graph, chooses("allow_once"), policy=deny)
-    assert (permissions(events), trace.ran) == ([], ["b"])
-    assert calls_of(events)["d1@h1"].status == "denied"
-
-
 async def test_a_tool_that_needs_an_answer_instead_of_a_run_is_refused_inside() -> None:
     trace = Trace()
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
@@ -274,18 +260,7 @@ async def test_a_graph_with_a_plain_tool_node_inside_is_gated(name: str) -> None
     model = ScriptedChatModel(
         [call(name, {"path": "a"}, "d1"), call(name, {"path": "b"}, "d2")], "Inner done."
     )
-    bound = model.bind_tools(trace.tools)
-
-    async def think(state: MessagesState) -> Any:
-        return {"messages": [await bound.ainvoke(state["messages"])]}
-
-    builder = StateGraph(MessagesState)
-    builder.add_node("think", think)
-    builder.add_node("tools", ToolNode(trace.tools))
-    builder.add_edge(START, "think")
-    builder.add_conditional_edges("think", tools_condition)
-    builder.add_edge("tools", "think")
-    graph, _ = nested(builder.compile())
+    graph, _ = nested(plain_graph(model, trace.tools))
 
     def person(asked: ev.Asked) -> Answer:
         refused = permissions([asked])[0].call_id.startswith("d2")
@@ -351,9 +326,7 @@ async def test_a_turn_cancelled_while_a_subagent_asks_ends_as_cancelled(
     inner, _ = worker(trace, call(name, {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     events = await ask(graph, leave)
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    assert ended.stop_reason == "cancelled"
+    assert stop_of(events) == "cancelled"
     assert trace.ran == []
     assert caplog.text == ""
 
@@ -478,16 +451,12 @@ async def test_a_plain_invoke_in_the_event_loop_refuses_as_nobody_could_be_waite
     assert text_of([event for event in events if event.lane is None]) == "Outer done."
 
 
-async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside() -> None:
     trace = Trace()
     inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
     graph, _ = nested(inner, sync=True)
     events = await sync_turn(graph, leave)
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    assert (ended.stop_reason, trace.ran) == ("cancelled", [])
+    assert (stop_of(events), trace.ran) == ("cancelled", [])
 
 
 async def test_a_question_that_cannot_be_put_stops_a_plain_invoke_and_is_not_put_again() -> None:
@@ -500,9 +469,7 @@ async def test_a_question_that_cannot_be_put_stops_a_plain_invoke_and_is_not_put
     inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
     graph, _ = nested(inner, sync=True, description=describe)
     events = await sync_turn(graph, chooses("allow_once"))
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFailed)
-    assert "no words" in ended.message
+    assert "no words" in failure_of(events)[1]
     assert (tries, trace.ran, permissions(events)) == (["w1"], [], [])
 
 

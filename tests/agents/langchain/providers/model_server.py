@@ -1,7 +1,5 @@
 """A model's server on loopback: it plays the replies it was given, and keeps what it was asked."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Generator, Iterator
@@ -10,7 +8,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ModelServer", "Reply", "answer", "pause", "serve_model"]
+from tests.agents.langchain.untyped_langchain import create_agent
+from trunkline import adapt
 
 _BOUND = 10.0
 
@@ -61,10 +60,16 @@ class ModelServer:
     url: str
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     replies: list[Reply] = field(default_factory=list[Reply])
+    _models: list[Any] = field(default_factory=list[Any])
 
     def play(self, *replies: Reply) -> None:
         """Say these to the next requests, one each."""
         self.replies.extend(replies)
+
+    def agent(self, wire: Any, *tools: Any, settings: dict[str, Any] | None = None, **options: Any) -> Any:
+        """An agent whose model asks this server; models live until the clients below them are closed."""
+        self._models.append(wire.model(self.url, **settings or {}))
+        return adapt(create_agent(self._models[-1], list(tools), **options))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -75,11 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.model.asked.append(body)
-        reply = (
-            self.model.replies.pop(0)
-            if self.model.replies
-            else answer(500, {"error": "nothing is left to say"})
-        )
+        reply = self.model.replies.pop(0)
         self.send_response(reply.status)
         for name, value in {"content-type": reply.kind, **reply.headers}.items():
             self.send_header(name, value)

@@ -1,21 +1,19 @@
 """Gemini by LangChain's own class: parts of every kind, why it stops, and what it is told of them again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, converse, failure_of, folded, stop_of, terminal, weather
-from tests.agents.langchain.providers import wires
-from tests.agents.langchain.providers.conftest import Make, photograph
+from tests.agents.langchain.graphs import answering, calls_of, converse, failure_of, folded, stop_of, weather
+from tests.agents.langchain.providers.conftest import Options
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
+from tests.agents.langchain.providers.wires.gemini import Gemini, chunk
+from tests.agents.langchain.providers.wires.parts import events as says
 from tests.hubs import collect, hub_for, only, text_of
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.commands import Answer, Prompt
 from trunkline.conversation import SourcePart
 
 pytestmark = [
@@ -23,27 +21,9 @@ pytestmark = [
     pytest.mark.filterwarnings(r"ignore:\s*Warning:UserWarning"),
 ]
 
-WIRE = wires.Gemini()
+WIRE = Gemini()
 SEAL = "c2ln"
 Part = dict[str, Any]
-
-
-def chunk(*parts: Part, stop: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A piece of a stream; the last one says why it ends."""
-    candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0, **fields}
-    usage = {
-        "promptTokenCount": 12,
-        "candidatesTokenCount": 5,
-        "thoughtsTokenCount": 2,
-        "totalTokenCount": 19,
-    }
-    ending = {"finishReason": stop} if stop else {}
-    return {"candidates": [{**candidate, **ending}], "usageMetadata": usage, "modelVersion": WIRE.name}
-
-
-def says(*chunks: dict[str, Any]) -> Reply:
-    """A stream of pieces."""
-    return wires.events(*chunks)
 
 
 def answers(text: str) -> Reply:
@@ -57,41 +37,21 @@ def call(city: str, name: str = "weather", *, seal: str | None = None, **fields:
     return {**made, "thoughtSignature": seal} if seal else made
 
 
-def faults_of(asked: dict[str, Any]) -> list[str]:
-    """Say for what the server would refuse a request: calls without results, or without this turn's seals."""
-    contents: list[dict[str, Any]] = asked["contents"]
-    found = [f"content {place} is empty" for place, one in enumerate(contents) if not one.get("parts")]
-    asking = [
-        place for place, one in enumerate(contents) if one["role"] == "user" and "text" in one["parts"][0]
-    ]
-    begun = asking[-1]
-    for place, one in enumerate(contents):
-        made = [part["functionCall"]["name"] for part in one["parts"] if "functionCall" in part]
-        after: list[Part] = contents[place + 1]["parts"] if place + 1 < len(contents) else []
-        output = [part["functionResponse"]["name"] for part in after if "functionResponse" in part]
-        if made != output:
-            found.append(f"calls {made} are answered by {output}")
-        sealed = next((part.get("thoughtSignature") for part in one["parts"] if "functionCall" in part), SEAL)
-        if place > begun and sealed is None:
-            found.append(f"the calls of content {place} have no seal")
-    return found
-
-
 # -- what is shown -----------------------------------------------------------------------------------
 
 
 async def test_thoughts_and_text_with_a_seal_are_what_they_are(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     thoughts = [chunk({"text": piece, "thought": True}) for piece in ("Hm. ", "So.")]
     sealed = chunk({"text": "there", "thoughtSignature": SEAL}, stop="STOP")
     server.play(says(*thoughts, chunk({"text": "Hi "}), sealed), answers("Again."))
-    events, after = await converse(make(WIRE, server, settings=settings, **memory), "Hello", "Again!")
+    events, after = await converse(server.agent(WIRE, settings=settings, **memory), "Hello", "Again!")
     assert [event.delta for event in only(events, ev.Thought)] == ["Hm. ", "So."]
     assert [text_of(events), text_of(after)] == ["Hi there", "Again."]
     output = next(one for one in server.asked[1]["contents"] if one["role"] == "model")["parts"][-1]
     assert output == {"text": "Hi there", **({"thoughtSignature": SEAL} if memory else {})}
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
 @pytest.mark.parametrize(
@@ -100,47 +60,38 @@ async def test_thoughts_and_text_with_a_seal_are_what_they_are(
     ids=["named", "unnamed in one chunk", "unnamed in two"],
 )
 async def test_calls_of_one_step_are_told_apart_and_keep_their_seal(
-    server: ModelServer,
-    make: Make,
-    settings: dict[str, Any],
-    memory: dict[str, Any],
-    ids: tuple[Any, Any],
-    together: bool,
+    server: ModelServer, settings: Options, memory: Options, ids: tuple[Any, Any], together: bool
 ) -> None:
     named = [{"id": one} if one else {} for one in ids]
     parts = [call("Paris", seal=SEAL, **named[0]), call("Rome", **named[1])]
     chunks = [chunk(*parts)] if together else [chunk(part) for part in parts]
     server.play(says(*chunks, chunk({"text": ""}, stop="STOP")), answers("Sunny."), answers("Again."))
-    agent = make(WIRE, server, weather, settings=settings, **memory)
+    agent = server.agent(WIRE, weather, settings=settings, **memory)
     events, _ = await converse(agent, "How is the weather?", "Again?")
     calls = list(calls_of(events).values())
     assert [(one.input["city"], one.status, one.raw_output) for one in calls] == [
         ("Paris", "completed", "It is sunny in Paris."),
         ("Rome", "completed", "It is sunny in Rome."),
     ]
-    assert [faults_of(asked) for asked in server.asked] == [[], [], []]
+    for asked in server.asked:
+        WIRE.check(asked)
 
 
 async def test_a_call_that_a_person_allowed_goes_on_with_its_seal(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     server.play(says(chunk(call("Paris", seal=SEAL), stop="STOP")), answers("Sunny."))
     asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
-    agent = make(WIRE, server, weather, settings=settings, middleware=[asking], **memory)
+    agent = server.agent(WIRE, weather, settings=settings, middleware=[asking], **memory)
     async with hub_for(agent) as hub:
         session = await hub.create()
-
-        async def allow(asked: ev.Asked) -> None:
-            await session.answer(Answer(question_id=asked.question_id, option_id="approve", by="ann"))
-
-        events = await collect(session, "How is the weather?", {ev.Asked: allow})
+        allow = answering(session, option_id="approve", by="ann")
+        events = await collect(session, "How is the weather?", allow)
     assert text_of(events) == "Sunny."
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
-async def test_pages_that_an_answer_rests_on_are_sources(
-    server: ModelServer, make: Make, settings: dict[str, Any]
-) -> None:
+async def test_pages_that_an_answer_rests_on_are_sources(server: ModelServer, settings: Options) -> None:
     pages = [{"web": {"uri": f"https://{name}.example", "title": name}} for name in "ab"]
     supports = [
         {"segment": {"startIndex": 0, "endIndex": 5, "text": "Sunny"}, "groundingChunkIndices": [0, 1]},
@@ -149,7 +100,7 @@ async def test_pages_that_an_answer_rests_on_are_sources(
     found = {"webSearchQueries": ["sun"], "groundingChunks": pages, "groundingSupports": supports}
     last = chunk({"text": " now"}, stop="STOP", groundingMetadata=found)
     server.play(says(chunk({"text": "Sunny"}), last))
-    (events,) = await converse(make(WIRE, server, settings=settings), "How is the weather?")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "How is the weather?")
     parts = folded(events).messages[-1].parts
     assert [(part.source_id, part.title) for part in parts if isinstance(part, SourcePart)] == [
         ("https://a.example", "a"),
@@ -159,11 +110,11 @@ async def test_pages_that_an_answer_rests_on_are_sources(
     assert places[:2] == [0, 0]
 
 
-async def test_a_document_that_an_answer_rests_on_is_a_source_too(server: ModelServer, make: Make) -> None:
+async def test_a_document_that_an_answer_rests_on_is_a_source_too(server: ModelServer) -> None:
     kept = {"retrievedContext": {"title": "notes.txt", "text": "Sunny."}}
     found = {"groundingChunks": [kept, {"maps": {"uri": "https://maps.example", "title": "Paris"}}]}
     server.play(says(chunk({"text": "Sunny"}, stop="STOP", groundingMetadata=found)))
-    (events,) = await converse(make(WIRE, server), "How is the weather?")
+    (events,) = await converse(server.agent(WIRE), "How is the weather?")
     assert [(one.url, one.document or one.title) for one in only(events, ev.Source)] == [
         (None, "notes.txt"),
         ("https://maps.example", "Paris"),
@@ -171,7 +122,7 @@ async def test_a_document_that_an_answer_rests_on_is_a_source_too(server: ModelS
 
 
 async def test_code_that_google_runs_is_a_call_with_what_it_printed(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     ran = [
         {"executableCode": {"language": "PYTHON", "code": "print(1)"}},
@@ -180,22 +131,22 @@ async def test_code_that_google_runs_is_a_call_with_what_it_printed(
         {"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "ZeroDivisionError"}},
     ]
     server.play(says(*map(chunk, ran), chunk({"text": "One."}, stop="STOP")), answers("Again."))
-    events, _ = await converse(make(WIRE, server, settings=settings, **memory), "Compute!", "Again?")
+    events, _ = await converse(server.agent(WIRE, settings=settings, **memory), "Compute!", "Again?")
     first, second = calls_of(events).values()
     assert (first.kind, first.input["code"], first.status) == ("execute", "print(1)", "completed")
     assert first.content == (c.TextBlock(text="1\n"),)
     assert (second.input["code"], second.status, second.reason) == ("1 / 0", "failed", "ZeroDivisionError")
     assert not only(events, ev.Notice)
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
 @pytest.mark.parametrize("seal", [{}, {"thoughtSignature": SEAL}], ids=["plain", "sealed"])
 async def test_a_picture_in_an_answer_reaches_the_client_and_the_next_turn(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any], seal: Part
+    server: ModelServer, settings: Options, memory: Options, seal: Part
 ) -> None:
     picture = {"inlineData": {"mimeType": "image/png", "data": PNG}, **seal}
     server.play(says(chunk({"text": "A dot:"}), chunk(picture, stop="STOP")), answers("Yes."))
-    events, _ = await converse(make(WIRE, server, settings=settings, **memory), "Draw!", "Is it a dot?")
+    events, _ = await converse(server.agent(WIRE, settings=settings, **memory), "Draw!", "Is it a dot?")
     (shown,) = [event.content for event in only(events, ev.Media)]
     assert isinstance(shown, c.ImageBlock)
     assert (shown.data, shown.mime_type, text_of(events)) == (PNG, "image/png", "A dot:")
@@ -213,89 +164,39 @@ async def test_a_picture_in_an_answer_reaches_the_client_and_the_next_turn(
     ids=["recitation", "blocked", "empty", "length"],
 )
 async def test_an_answer_without_content_says_why_and_does_not_spoil_the_thread(
-    server: ModelServer, make: Make, memory: dict[str, Any], expected: dict[str, Any], reason: ev.StopReason
+    server: ModelServer, memory: Options, expected: dict[str, Any], reason: ev.StopReason
 ) -> None:
     server.play(says({**expected, "modelVersion": WIRE.name}), answers("Better."))
-    events, after = await converse(make(WIRE, server, **memory), "Go on!", "Again!")
+    events, after = await converse(server.agent(WIRE, **memory), "Go on!", "Again!")
     assert (stop_of(events), text_of(after)) == (reason, "Better.")
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
 async def test_a_call_that_google_could_not_make_is_a_failure_and_not_silence(
-    server: ModelServer, make: Make, memory: dict[str, Any]
+    server: ModelServer, memory: Options
 ) -> None:
     output = {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "index": 0}]}
     server.play(says({**output, "modelVersion": WIRE.name}), answers("Better."))
-    events, after = await converse(make(WIRE, server, weather, **memory), "Go on!", "Again!")
+    events, after = await converse(server.agent(WIRE, weather, **memory), "Go on!", "Again!")
     code, words = failure_of(events)
     assert (code, words.partition(":")[0]) == (
         "model_failed",
         "the model stopped with MALFORMED_FUNCTION_CALL",
     )
     assert text_of(after) == "Better."
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
 async def test_an_error_in_the_middle_ends_the_turn_in_googles_words(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     error = {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}
     server.play(says(chunk({"text": "Half"}), error), answers("Better."))
-    events, after = await converse(make(WIRE, server, settings=settings, **memory), "Go on!", "Again!")
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFailed)
-    assert (ended.code, "The model is overloaded." in ended.message) == ("model_failed", True)
+    events, after = await converse(server.agent(WIRE, settings=settings, **memory), "Go on!", "Again!")
+    code, words = failure_of(events)
+    assert (code, "The model is overloaded." in words) == ("model_failed", True)
     assert [text_of(events), text_of(after)] == ["Half", "Better."]
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
 # -- what the server is told -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("block", "sent"),
-    [
-        (
-            c.AudioBlock(data="UklGRg==", mime_type="audio/wav"),
-            {"inlineData": {"data": "UklGRg==", "mime_type": "audio/wav"}},
-        ),
-        (
-            c.VideoBlock(data="AAAA", mime_type="video/mp4"),
-            {"inlineData": {"data": "AAAA", "mime_type": "video/mp4"}},
-        ),
-        (
-            c.VideoBlock(url="https://youtu.be/x", mime_type="video/mp4"),
-            {"fileData": {"file_uri": "https://youtu.be/x", "mime_type": "video/mp4"}},
-        ),
-        (
-            c.ResourceBlock(uri="file:///a/b.pdf", data="JVBERi0=", mime_type="application/pdf"),
-            {"inlineData": {"data": "JVBERi0=", "mime_type": "application/pdf"}},
-        ),
-        (
-            c.ResourceBlock(uri="file:///a.py", text="x = 1"),
-            {"text": '<resource uri="file:///a.py">\nx = 1\n</resource>'},
-        ),
-    ],
-    ids=["audio", "video", "address", "pdf", "text"],
-)
-async def test_what_a_person_attaches_reaches_the_model_in_this_turn_and_the_next(
-    server: ModelServer, make: Make, memory: dict[str, Any], block: c.Content, sent: Part
-) -> None:
-    server.play(answers("I see."), answers("Still."))
-    prompt = Prompt(content=(c.TextBlock(text="Look!"), block))
-    await converse(make(WIRE, server, **memory), prompt, "And now?")
-    assert [asked["contents"][0]["parts"][1] for asked in server.asked] == [sent, sent]
-
-
-async def test_a_picture_in_a_result_reaches_the_model(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
-) -> None:
-    server.play(
-        says(chunk(call("Paris", "photograph", seal=SEAL), stop="STOP")), answers("Nice."), answers("Yes.")
-    )
-    agent = make(WIRE, server, photograph, settings=settings, **memory)
-    events, _ = await converse(agent, "Show me Paris!", "Is it nice?")
-    (made,) = calls_of(events).values()
-    assert [type(block) for block in made.content] == [c.TextBlock, c.ImageBlock]
-    assert [WIRE.images(asked) for asked in server.asked] == [[], [PNG], [PNG]]
-    assert [faults_of(asked) for asked in server.asked] == [[], [], []]

@@ -1,26 +1,22 @@
 """OpenAI's Responses by LangChain's own class: items of every kind, and what the server is told of them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import pytest
-from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.tools import tool
 from langchain_openai import custom_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, converse, failure_of, folded, stop_of, terminal, weather
-from tests.agents.langchain.providers import wires
-from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conftest import Options
 from tests.agents.langchain.providers.model_server import ModelServer, pause
-from tests.agents.langchain.providers.openai_responses import (
+from tests.agents.langchain.providers.wires.responses import (
     Item,
+    OpenAiResponses,
     breaks,
     comes_whole,
-    faults_of,
     function_call,
     message,
     reasoning,
@@ -35,7 +31,7 @@ from trunkline.session.session import Session
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-WIRE = wires.OpenAiResponses()
+WIRE = OpenAiResponses()
 SITE = "https://a.example"
 SEARCH: Item = {
     "id": "ws_1",
@@ -92,22 +88,20 @@ def thoughts_in(events: list[Any]) -> str:
 # -- what is shown -----------------------------------------------------------------------------------
 
 
-async def test_the_parts_of_a_summary_are_paragraphs(
-    server: ModelServer, make: Make, settings: dict[str, Any]
-) -> None:
+async def test_the_parts_of_a_summary_are_paragraphs(server: ModelServer, settings: Options) -> None:
     server.play(
         responds(reasoning("**First**\n\nOne.", "**Then**\n\nTwo."), reasoning("Three."), message("Hi"))
     )
-    (events,) = await converse(make(WIRE, server, settings=settings), "Think!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Think!")
     assert thoughts_in(events) == "**First**\n\nOne.\n\n**Then**\n\nTwo.\n\nThree."
     assert text_of(events) == "Hi"
 
 
 async def test_a_thread_tells_the_paragraphs_that_were_streamed(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     server.play(responds(reasoning("One.", "Two."), reasoning("Three."), message("Hi"), message("there")))
-    agent = make(WIRE, server, settings=settings, checkpointer=InMemorySaver())
+    agent = server.agent(WIRE, settings=settings, checkpointer=InMemorySaver())
     async with hub_for(agent) as hub:
         session = await hub.create()
         shown = folded(await collect(session, "Think!")).messages[-1]
@@ -115,25 +109,23 @@ async def test_a_thread_tells_the_paragraphs_that_were_streamed(
     assert [conversation.text, shown.text] == ["Hi\n\nthere"] * 2
 
 
-async def test_reasoning_without_a_summary_is_only_its_seal(
-    server: ModelServer, make: Make, settings: dict[str, Any]
-) -> None:
+async def test_reasoning_without_a_summary_is_only_its_seal(server: ModelServer, settings: Options) -> None:
     server.play(responds(reasoning(sealed="c2VhbA=="), message("Hi")))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Think!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Think!")
     assert [(one.delta, one.signature) for one in only(events, ev.Thought)] == [("", "c2VhbA==")]
 
 
 async def test_two_messages_of_a_response_are_paragraphs_and_the_parts_of_one_too(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     first, second = message("I look.", phase="commentary"), message("Found", "it.", phase="final_answer")
     server.play(responds(first, second))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Look!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Look!")
     assert text_of(events) == "I look.\n\nFound\n\nit."
 
 
 async def test_a_search_of_the_providers_own_is_a_call_with_pages_and_its_notes_are_sources(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     notes = [
         {"type": "url_citation", "start_index": 0, "end_index": 5, "url": SITE, "title": "A"},
@@ -150,7 +142,7 @@ async def test_a_search_of_the_providers_own_is_a_call_with_pages_and_its_notes_
         {"type": "file_path", "file_id": "file_3", "index": 5},
     ]
     server.play(responds(SEARCH, message("Sunny now", notes=notes)))
-    (events,) = await converse(make(WIRE, server, settings=settings), "How is the weather?")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "How is the weather?")
     (call,) = calls_of(events).values()
     assert (call.name, call.kind, call.status) == ("web_search", "search", "completed")
     assert call.input == {"type": "search", "query": "sun"}
@@ -165,13 +157,11 @@ async def test_a_search_of_the_providers_own_is_a_call_with_pages_and_its_notes_
     assert not only(events, ev.Notice)
 
 
-async def test_what_a_search_in_files_found_is_shown_by_file(
-    server: ModelServer, make: Make, settings: dict[str, Any]
-) -> None:
+async def test_what_a_search_in_files_found_is_shown_by_file(server: ModelServer, settings: Options) -> None:
     found: Item = {"file_id": "file_1", "filename": "a.pdf", "score": 0.9, "text": "Sunny.", "attributes": {}}
     item = {"id": "fs_1", "type": "file_search_call", "status": "completed", "queries": ["sun"]}
     server.play(responds({**item, "results": [found]}, {**item, "id": "fs_2"}, message("Sunny")))
-    (events,) = await converse(make(WIRE, server, settings=settings), "How is the weather?")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "How is the weather?")
     first, second = calls_of(events).values()
     assert (first.status, first.input, first.raw_output) == ("completed", {"queries": ["sun"]}, [found])
     assert [(one.uri, one.text) for one in first.content] == [("file:a.pdf", "Sunny.")]
@@ -179,14 +169,14 @@ async def test_what_a_search_in_files_found_is_shown_by_file(
 
 
 async def test_code_that_the_provider_runs_shows_what_it_printed_and_drew(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     item = {"type": "code_interpreter_call", "code": "print(1)", "container_id": "cntr_1"}
     drawn = [{"type": "logs", "logs": "1\n"}, {"type": "image", "url": f"{SITE}/i.png"}]
     ran = {**item, "id": "ci_1", "status": "completed", "outputs": drawn}
     half: Item = {**item, "id": "ci_2", "status": "incomplete", "outputs": []}
     server.play(responds(ran, half, message("Done")))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Compute!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Compute!")
     first, second = calls_of(events).values()
     assert (first.name, first.kind, first.input) == ("code_interpreter", "execute", {"code": "print(1)"})
     assert first.content == (c.TextBlock(text="1\n"), c.ImageBlock(mime_type="image/*", url=f"{SITE}/i.png"))
@@ -194,11 +184,11 @@ async def test_code_that_the_provider_runs_shows_what_it_printed_and_drew(
 
 
 async def test_a_picture_that_the_provider_makes_reaches_the_client_once(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     made = {"id": "ig_1", "type": "image_generation_call", "status": "completed", "result": PNG}
     server.play(responds({**made, "output_format": "png", "revised_prompt": "a dot"}, message("A dot.")))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Draw!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Draw!")
     (picture,) = [event.content for event in only(events, ev.Media)]
     assert isinstance(picture, c.ImageBlock)
     assert (picture.data, picture.mime_type) == (PNG, "image/png")
@@ -214,11 +204,11 @@ async def test_a_picture_that_the_provider_makes_reaches_the_client_once(
     ids=["tool", "protocol", "nothing"],
 )
 async def test_the_calls_of_a_remote_server_are_calls_and_their_errors_are_told(
-    server: ModelServer, make: Make, settings: dict[str, Any], error: dict[str, Any], reason: str
+    server: ModelServer, settings: Options, error: dict[str, Any], reason: str
 ) -> None:
     failed = {**ROLLED, "id": "mcp_2", "status": "failed", "output": None, "error": error}
     server.play(responds(LISTED, ROLLED, failed, message("Seven")))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Roll!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Roll!")
     listed, rolled, lost = calls_of(events).values()
     assert [listed.name, rolled.name, lost.name] == ["mcp_list_tools", "roll", "roll"]
     assert (rolled.status, rolled.input, rolled.raw_output) == ("completed", {"n": 2}, "7")
@@ -227,18 +217,18 @@ async def test_the_calls_of_a_remote_server_are_calls_and_their_errors_are_told(
 
 
 async def test_a_call_that_waits_for_an_approval_is_shown_and_says_so(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     asked = {"id": "mcpr_1", "type": "mcp_approval_request", "server_label": "dice", "name": "roll"}
     server.play(responds(LISTED, {**asked, "arguments": '{"n": 2}'}))
-    (events,) = await converse(make(WIRE, server, settings=settings), "Roll!")
+    (events,) = await converse(server.agent(WIRE, settings=settings), "Roll!")
     call = calls_of(events)["mcpr_1"]
     assert (call.name, call.input, call.status) == ("roll", {"n": 2}, "failed")
     assert "require_approval" in str(call.reason)
 
 
 async def test_a_custom_tool_is_called_with_its_text_and_its_output_is_shown(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     item = {"id": "ctc_1", "type": "custom_tool_call", "status": "completed", "call_id": "call_1"}
     server.play(
@@ -246,20 +236,21 @@ async def test_a_custom_tool_is_called_with_its_text_and_its_output_is_shown(
         responds(message("Done")),
         responds(message("Yes")),
     )
-    events, _ = await converse(make(WIRE, server, execute, settings=settings, **memory), "Run!", "Really?")
+    events, _ = await converse(server.agent(WIRE, execute, settings=settings, **memory), "Run!", "Really?")
     (call,) = calls_of(events).values()
     assert (call.name, call.input, call.status) == ("execute", {"__arg1": "print(1)"}, "completed")
     assert call.content == (c.TextBlock(text="ran print(1)"),)
     assert not only(events, ev.Raw)
-    assert [faults_of(asked) for asked in server.asked] == [[], [], []]
+    for asked in server.asked:
+        WIRE.check(asked)
     assert "ran print(1)" in json.dumps(server.asked[2])
 
 
 async def test_a_refusal_is_shown_and_is_the_reason_why_the_turn_ended(
-    server: ModelServer, make: Make, settings: dict[str, Any]
+    server: ModelServer, settings: Options
 ) -> None:
     server.play(responds(message(refusal="I will not do that.")), responds(message("Gladly.")))
-    events, after = await converse(make(WIRE, server, settings=settings), "Do it!", "Then help me.")
+    events, after = await converse(server.agent(WIRE, settings=settings), "Do it!", "Then help me.")
     assert [text_of(events), text_of(after)] == ["I will not do that.", "Gladly."]
     assert stop_of(events) == "refusal"
 
@@ -284,55 +275,53 @@ async def test_a_refusal_is_shown_and_is_the_reason_why_the_turn_ended(
     ids=["failed", "error"],
 )
 async def test_a_failure_in_the_middle_ends_the_turn_in_the_servers_words_and_the_next_one_works(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any], last: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options, last: dict[str, Any]
 ) -> None:
     server.play(breaks([*stream(0, message("Half")), *stream(1, PARIS)], last), responds(message("Better.")))
     events, after = await converse(
-        make(WIRE, server, weather, settings=settings, **memory), "How is the weather?", "Again!"
+        server.agent(WIRE, weather, settings=settings, **memory), "How is the weather?", "Again!"
     )
     assert failure_of(events) == ("model_failed", "ValueError: We broke.")
     assert [text_of(events), text_of(after)] == ["Half", "Better."]
     (call,) = calls_of(events).values()
     assert call.status == "failed"
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
-async def test_a_limit_that_is_reached_in_the_middle_is_one(server: ModelServer, make: Make) -> None:
+async def test_a_limit_that_is_reached_in_the_middle_is_one(server: ModelServer) -> None:
     error = {"type": "error", "code": "rate_limit_exceeded", "message": "Slow down.", "param": None}
     server.play(breaks(stream(0, message("Half")), error))
-    (events,) = await converse(make(WIRE, server), "Hello")
+    (events,) = await converse(server.agent(WIRE), "Hello")
     assert failure_of(events) == ("rate_limited", "ValueError: Slow down.")
 
 
 async def test_a_video_that_no_request_can_hold_does_not_end_the_conversation(
-    server: ModelServer, make: Make, memory: dict[str, Any]
+    server: ModelServer, memory: Options
 ) -> None:
     film = c.VideoBlock(data="AAAA", mime_type="video/mp4")
     prompt = Prompt(content=(c.TextBlock(text="Watch this!"), film))
     server.play(responds(message("I see none.")))
-    events, after = await converse(make(WIRE, server, **memory), prompt, "And?")
+    events, after = await converse(server.agent(WIRE, **memory), prompt, "And?")
     assert failure_of(events)[0] == "input_refused"
     assert text_of(after) == "I see none."
     (asked,) = server.asked
     assert "[video/mp4: the model did not take it]" in json.dumps(asked)
 
 
-async def test_a_response_that_is_not_streamed_shows_the_same(
-    server: ModelServer, make: Make, settings: dict[str, Any]
-) -> None:
+async def test_a_response_that_is_not_streamed_shows_the_same(server: ModelServer, settings: Options) -> None:
     items = reasoning("One.", "Two.", sealed="a"), reasoning("Three.", sealed="b"), SEARCH, message("I ask.")
     server.play(comes_whole(*items, message("Now."), PARIS), comes_whole(message("Sunny.")))
-    agent = make(WIRE, server, weather, settings={"disable_streaming": True, **settings})
+    agent = server.agent(WIRE, weather, settings={"disable_streaming": True, **settings})
     (events,) = await converse(agent, "How is the weather?")
     assert thoughts_in(events) == "One.\n\nTwo.\n\nThree."
     assert text_of(events) == "I ask.\n\nNow.Sunny."
     assert [call.status for call in calls_of(events).values()] == ["completed", "completed"]
-    assert faults_of(server.asked[1]) == []
+    WIRE.check(server.asked[1])
 
 
-async def test_reasoning_tokens_are_counted(server: ModelServer, make: Make) -> None:
+async def test_reasoning_tokens_are_counted(server: ModelServer) -> None:
     server.play(responds(reasoning("Hm."), PARIS), responds(message("Sunny.")))
-    (events,) = await converse(make(WIRE, server, weather), "How is the weather?")
+    (events,) = await converse(server.agent(WIRE, weather), "How is the weather?")
     (usage,) = terminal(events).usage
     assert (usage.reasoning_tokens, usage.cached_input_tokens, usage.output_tokens) == (4, 10, 14)
 
@@ -341,7 +330,7 @@ async def test_reasoning_tokens_are_counted(server: ModelServer, make: Make) -> 
 
 
 async def test_the_history_of_thoughts_and_calls_is_one_that_the_server_takes(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     server.play(
         responds(
@@ -350,9 +339,10 @@ async def test_the_history_of_thoughts_and_calls_is_one_that_the_server_takes(
         responds(reasoning(sealed="c"), SEARCH, message("Sunny.")),
         responds(message("Again: sunny.")),
     )
-    agent = make(WIRE, server, weather, settings=settings, **memory)
+    agent = server.agent(WIRE, weather, settings=settings, **memory)
     await converse(agent, "How is the weather?", "Again?")
-    assert [faults_of(asked) for asked in server.asked] == [[], [], []]
+    for asked in server.asked:
+        WIRE.check(asked)
     kinds = [item.get("type") for item in server.asked[1]["input"]]
     assert kinds == [
         *("message", "reasoning", "message", "function_call", "reasoning", "function_call"),
@@ -363,68 +353,37 @@ async def test_the_history_of_thoughts_and_calls_is_one_that_the_server_takes(
 
 
 async def test_an_answer_that_ended_in_its_thoughts_does_not_spoil_the_thread(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     full = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     server.play(responds(reasoning("Hm.", sealed="a"), **full), responds(message("Better.")))
-    events, after = await converse(make(WIRE, server, settings=settings, **memory), "Think!", "Shorter!")
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    assert (ended.stop_reason, text_of(after)) == ("max_tokens", "Better.")
-    assert faults_of(server.asked[1]) == []
+    events, after = await converse(server.agent(WIRE, settings=settings, **memory), "Think!", "Shorter!")
+    assert (stop_of(events), text_of(after)) == ("max_tokens", "Better.")
+    WIRE.check(server.asked[1])
 
 
 async def test_a_response_is_followed_by_its_id_where_the_thread_knows_it(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, settings: Options, memory: Options
 ) -> None:
     server.play(responds(PARIS), responds(message("Sunny.")), responds(message("Again: sunny.")))
-    agent = make(WIRE, server, weather, settings={"use_previous_response_id": True, **settings}, **memory)
+    agent = server.agent(WIRE, weather, settings={"use_previous_response_id": True, **settings}, **memory)
     await converse(agent, "How is the weather?", "Again?")
     first, second, third = server.asked
     assert "previous_response_id" not in first
     assert [item["type"] for item in second["input"]] == ["function_call_output"]
     assert str(second["previous_response_id"]).startswith("resp_")
     assert ("previous_response_id" in third) is bool(memory)
-    assert faults_of(third) == []
+    WIRE.check(third)
     assert len(third["input"]) == (1 if memory else 5)
 
 
-@pytest.mark.parametrize(
-    ("block", "sent"),
-    [
-        (
-            c.ResourceBlock(uri="file:///a/b.pdf", data="JVBERi0=", mime_type="application/pdf"),
-            {"type": "input_file", "file_data": "data:application/pdf;base64,JVBERi0=", "filename": "b.pdf"},
-        ),
-        (
-            c.ResourceBlock(uri="file:///a.py", text="x = 1"),
-            {"type": "input_text", "text": '<resource uri="file:///a.py">\nx = 1\n</resource>'},
-        ),
-        (
-            c.ImageBlock(url=f"{SITE}/a.png", mime_type="image/png"),
-            {"type": "input_image", "image_url": f"{SITE}/a.png"},
-        ),
-    ],
-    ids=["pdf", "text", "image"],
-)
-async def test_what_a_person_attaches_reaches_the_model_in_this_turn_and_the_next(
-    server: ModelServer, make: Make, memory: dict[str, Any], block: c.Content, sent: dict[str, Any]
-) -> None:
-    server.play(responds(message("I see.")), responds(message("Still.")))
-    prompt = Prompt(content=(c.TextBlock(text="Look!"), block))
-    await converse(make(WIRE, server, **memory), prompt, "And now?")
-    assert [asked["input"][0]["content"][1] for asked in server.asked] == [sent, sent]
-
-
-async def test_pictures_and_files_in_results_reach_the_model(
-    server: ModelServer, make: Make, memory: dict[str, Any]
-) -> None:
+async def test_pictures_and_files_in_results_reach_the_model(server: ModelServer, memory: Options) -> None:
     server.play(
         responds(function_call("call_a", "photograph", {"city": "Paris"})),
         responds(message("Nice.")),
         responds(message("Still nice.")),
     )
-    events, _ = await converse(make(WIRE, server, photograph, **memory), "Show me Paris!", "And?")
+    events, _ = await converse(server.agent(WIRE, photograph, **memory), "Show me Paris!", "And?")
     (call,) = calls_of(events).values()
     assert [type(block) for block in call.content] == [c.TextBlock, c.ImageBlock, c.ResourceBlock]
     for asked in server.asked[1:]:
@@ -433,48 +392,23 @@ async def test_pictures_and_files_in_results_reach_the_model(
         assert output[2]["filename"] == "city.pdf"
 
 
-@pytest.mark.parametrize("strategy", [ProviderStrategy, ToolStrategy])
-async def test_a_structured_answer_is_shown_and_the_conversation_goes_on(
-    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any], strategy: Any
-) -> None:
-    schema = {"title": "City", "type": "object", "properties": {"name": {"type": "string"}}}
-    for name in ("Paris", "Rome"):
-        item = message(json.dumps({"name": name}))
-        call = function_call(f"call_{name}", "City", {"name": name})
-        server.play(responds(reasoning("Hm.", sealed="a"), item if strategy is ProviderStrategy else call))
-    agent = make(WIRE, server, weather, settings=settings, response_format=strategy(schema), **memory)
-    turns = await converse(agent, "Where?", "And where else?")
-    for events, name in zip(turns, ("Paris", "Rome"), strict=True):
-        calls = list(calls_of(events).values())
-        assert name in (text_of(events) if strategy is ProviderStrategy else json.dumps(calls[0].input))
-        assert [call.status for call in calls] == ["completed"] * len(calls)
-    assert faults_of(server.asked[1]) == []
-
-
 # -- cancelling --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("at", "place"), [(ev.Thought, 6), (ev.Text, 13), (ev.ToolInput, 18)])
 async def test_after_a_cancelled_answer_the_next_prompt_is_one_that_the_server_takes(
-    server: ModelServer,
-    make: Make,
-    settings: dict[str, Any],
-    memory: dict[str, Any],
-    at: type[ev.Event],
-    place: int,
+    server: ModelServer, settings: Options, memory: Options, at: type[ev.Event], place: int
 ) -> None:
     whole = responds(reasoning("Hm.", sealed="a"), message("I ask."), PARIS)
     begun, rest = pause(whole, len(whole.pieces) - place)
     server.play(begun, responds(message("Gladly.")))
-    async with hub_for(make(WIRE, server, weather, settings=settings, **memory)) as hub:
+    async with hub_for(server.agent(WIRE, weather, settings=settings, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "How is the weather?", {at: lambda event: _cancel(session)})
         rest.end()
         after = await collect(session, "Something else!")
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    assert (ended.stop_reason, text_of(after)) == ("cancelled", "Gladly.")
-    assert faults_of(server.asked[1]) == []
+    assert (stop_of(events), text_of(after)) == ("cancelled", "Gladly.")
+    WIRE.check(server.asked[1])
 
 
 async def _cancel(session: Session) -> None:

@@ -3,8 +3,6 @@
 FD is a socket that listens already, so the test can connect at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import os

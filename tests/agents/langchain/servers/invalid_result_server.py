@@ -1,7 +1,5 @@
 """A server whose result does not fit its own schema; with EMPTY set it offers no tools."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from typing import Any

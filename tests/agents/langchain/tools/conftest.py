@@ -1,7 +1,5 @@
 """The MCP servers that the tests of MCP share."""
 
-from __future__ import annotations
-
 from tests.mcp.conftest import http, sse
 
 __all__ = ["http", "sse"]

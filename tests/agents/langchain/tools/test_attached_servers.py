@@ -1,14 +1,10 @@
 """Servers in a session's memory."""
 
-from __future__ import annotations
-
-import asyncio
 import sys
 from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import STDIO, invoke, is_alive, named, patiently, text_in
-from tests.hubs import until
 
 from trunkline.agents.interface import McpCapabilities
 from trunkline.agents.langchain.tools import attached_servers
@@ -57,20 +53,6 @@ async def test_each_source_has_its_own_servers() -> None:
     await patiently(wait_for_servers(memory))
     assert [notice.title.split("'")[1] for notice in server_failures(memory)] == ["bad", "worse"]
     await patiently(detach_servers(memory))
-
-
-async def test_a_detaching_that_is_cancelled_leaves_nothing_behind() -> None:
-    memory: dict[Any, Any] = {}
-    await attach_servers(memory, [{"name": "w", **STDIO}])
-    pid = await pid_in(memory, "w__count")
-    leaving = asyncio.create_task(detach_servers(memory))
-    await asyncio.sleep(0)
-    leaving.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await leaving
-    await until(
-        lambda: not is_alive(pid) and not [t for t in asyncio.all_tasks() if "trunkline mcp" in t.get_name()]
-    )
 
 
 async def test_an_environment_without_mcp_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The front end's own tools, through a real agent in a real session."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -12,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from tests.agents.langchain.graphs import agent_of, calls_of, converse, terminal, weather
+from tests.agents.langchain.graphs import agent_of, answering, calls_of, converse, terminal, weather
 from tests.agents.langchain.mcp_example import in_turn, invoke
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.hubs import collect, events_of, hub_for, only, text_of, until
@@ -44,12 +42,8 @@ async def play(agent: Any, *tools: dict[str, Any], answer: dict[str, Any] | None
     """Play a turn in which the front end has tools and answers their calls."""
     async with hub_for(agent) as hub:
         session = await hub.create()
-
-        async def settle(asked: ev.Asked) -> None:
-            given = answer or {"outcome": "accepted", "content": "painted"}
-            await session.answer(Answer(question_id=asked.question_id, **given))
-
-        return await collect(session, Prompt.of("paint", tools=tools), {ev.Asked: settle})
+        given = answer or {"outcome": "accepted", "content": "painted"}
+        return await collect(session, Prompt.of("paint", tools=tools), answering(session, **given))
 
 
 @pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
@@ -252,11 +246,8 @@ async def test_a_cancelled_turn_does_not_wait_for_the_front_end(tools: Any) -> N
     agent, _ = agent_of(RED, "Never.", tools=tools)
     async with hub_for(agent) as hub:
         session = await hub.create()
-
-        async def cancel(asked: ev.Asked) -> None:
-            await session.cancel()
-
-        events = await collect(session, Prompt.of("paint", tools=(COLOUR,)), {ev.Asked: cancel})
+        prompt = Prompt.of("paint", tools=(COLOUR,))
+        events = await collect(session, prompt, {ev.Asked: lambda _: session.cancel()})
         assert isinstance(events[-1], ev.TurnFinished)
         assert events[-1].stop_reason == "cancelled"
         assert calls_of(events)["k1"].status == "cancelled"

@@ -1,7 +1,5 @@
 """Tests of the call that a tool runs for."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where an agent's files are: real paths in editors, nothing outside of the root, old text of overwrites."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a server says while its tools run: questions, progress and its log, to whom they are for."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -69,11 +67,7 @@ async def test_mcp_elicitation_reaches_the_user_and_the_answer_the_server(
 
 
 @pytest.mark.parametrize(
-    ("answer", "action"),
-    [
-        ({"outcome": "declined"}, "decline"),
-        ({"outcome": "expired"}, "cancel"),
-    ],
+    ("answer", "action"), [({"outcome": "declined"}, "decline"), ({"outcome": "expired"}, "cancel")]
 )
 async def test_refusals_reach_the_server_as_what_they_are(
     answer: dict[str, Any], action: str, http: dict[str, Any]
@@ -114,11 +108,7 @@ async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) 
     # Which of the two calls asks is not said by MCP, so neither is named.
     assert {
         asked.question.call_id for asked in only(events, ev.Asked) if isinstance(asked.question, Form)
-    } <= {
-        None,
-        "c1",
-        "c2",
-    }
+    } <= {None, "c1", "c2"}
 
 
 async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> None:

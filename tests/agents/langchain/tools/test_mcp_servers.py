@@ -1,7 +1,5 @@
 """The servers of one session: held, told of, started again and ended."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator
@@ -10,14 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.langchain.mcp_example import (
-    STDIO,
-    invoke,
-    is_alive,
-    named,
-    patiently,
-    text_in,
-)
+from tests.agents.langchain.mcp_example import STDIO, invoke, is_alive, named, patiently, text_in
 from tests.hubs import until
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers

@@ -1,7 +1,5 @@
 """The tools of real servers over stdio, http and sse, as an agent gets them."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A session's own tools in graphs that were compiled without them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
-from tests.agents.langchain.graphs import agent_of, calls_of, weather
+from tests.agents.langchain.graphs import agent_of, answering, calls_of, weather
 from tests.agents.langchain.mcp_example import (
     STDIO,
     in_turn,
@@ -116,9 +114,7 @@ async def test_content_keeps_its_types_on_the_way_through_the_graph(http: dict[s
     ]  # fmt: skip
 
 
-async def test_a_tool_of_the_agent_goes_before_a_servers_and_a_notice_says_so(
-    http: dict[str, Any],
-) -> None:
+async def test_a_tool_of_the_agent_goes_before_a_servers_and_a_notice_says_so(http: dict[str, Any]) -> None:
     @tool("w__add")
     def own(a: int, b: int) -> str:
         """Add in our own way."""
@@ -177,11 +173,8 @@ async def test_a_graph_that_binds_them_itself_uses_them_and_is_not_told() -> Non
     agent = LangChainAgent(own_graph(model, session_tools))
     async with hub_for(agent) as hub:
         session = await hub.create()
-
-        async def settle(asked: ev.Asked) -> None:
-            await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content="ok"))
-
-        output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: settle})
+        ok = answering(session, outcome="accepted", content="ok")
+        output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), ok)
     assert text_of(output) == "Red."
     assert only(output, ev.Notice) == []
     assert calls_of(output)["k1"].status == "completed"
@@ -232,9 +225,8 @@ async def test_who_wraps_inside_of_another_adds_nothing() -> None:
     agent, model = agent_of(call("set_colour", {}, "k1"), "Red.", middleware=[Binding()])
     async with hub_for(agent) as hub:
         session = await hub.create()
-        folded = await turn_of(
-            session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: lambda asked: answer_all(session, asked)}
-        )
+        ok = answering(session, outcome="accepted", content="ok")
+        folded = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), ok)
     assert model.calls[0].tool_names == ["weather", "set_colour"]
     assert len(only(folded, ev.Asked)) == 1
     assert only(folded, ev.Notice) == []

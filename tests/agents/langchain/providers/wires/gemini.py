@@ -1,7 +1,5 @@
 """Gemini: parts of a candidate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +17,21 @@ from tests.agents.langchain.providers.wires.parts import (
     load,
 )
 
+_USAGE = {
+    "promptTokenCount": 12,
+    "candidatesTokenCount": 5,
+    "thoughtsTokenCount": 2,
+    "cachedContentTokenCount": 5,
+    "totalTokenCount": 19,
+}
+
+
+def chunk(*parts: dict[str, Any], stop: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A piece of a stream; the last one says why it ends."""
+    candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0, **fields}
+    ending = {"finishReason": stop} if stop else {}
+    return {"candidates": [{**candidate, **ending}], "usageMetadata": _USAGE, "modelVersion": Gemini.name}
+
 
 class Gemini(Wire):
     """Gemini of Google, by REST."""
@@ -27,46 +40,22 @@ class Gemini(Wire):
     names_calls = pieces = False
 
     def model(self, url: str, **options: Any) -> Any:
-        return load("langchain_google_genai").ChatGoogleGenerativeAI(
-            model=self.name,
-            google_api_key="none",
-            base_url=url,
-            max_retries=1,
-            include_thoughts=True,
-            **options,
-        )
+        given = {"google_api_key": "none", "base_url": url, "max_retries": 1, "include_thoughts": True}
+        return load("langchain_google_genai").ChatGoogleGenerativeAI(model=self.name, **given, **options)
 
     def say(self, *parts: Part, end: End = "stop") -> Reply:
         stops = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
-        output = [self._chunk(piece) for part in parts for piece in self._pieces(part)]
-        last = self._chunk({"text": ""})
-        last["candidates"][0]["finishReason"] = stops[end]
-        return events(*output, last)
+        output = [chunk(piece) for part in parts for piece in self._pieces(part)]
+        return events(*output, chunk({"text": ""}, stop=stops[end]))
 
-    def _pieces(self, part: Part) -> Iterator[Any]:
+    def _pieces(self, part: Part) -> Iterator[dict[str, Any]]:
         match part:
             case Text():
                 yield from ({"text": piece} for piece in part.pieces)
             case Thought():
-                *first, last = part.pieces
-                yield from ({"text": piece, "thought": True} for piece in first)
-                yield {"text": last, "thought": True}
+                yield from ({"text": piece, "thought": True} for piece in part.pieces)
             case Call():
                 yield {"functionCall": {"name": part.name, "args": part.arguments}, "thoughtSignature": PROOF}
-
-    def _chunk(self, part: Any) -> Any:
-        return {
-            "candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}],
-            "usageMetadata": {
-                "promptTokenCount": 12,
-                "candidatesTokenCount": 5,
-                "thoughtsTokenCount": 2,
-                "cachedContentTokenCount": 5,
-                "totalTokenCount": 19,
-            },
-            "modelVersion": self.name,
-            "responseId": "resp1",
-        }
 
     def limit(self) -> Reply:
         error = {"code": 429, "message": "Slow down, friend.", "status": "RESOURCE_EXHAUSTED"}
@@ -76,6 +65,9 @@ class Gemini(Wire):
         error = {"code": 400, "message": "I take no pictures.", "status": "INVALID_ARGUMENT"}
         return answer(400, {"error": error})
 
+    def attached(self, asked: dict[str, Any]) -> Any:
+        return asked["contents"][0]["parts"][1]
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         parts = [part for content in asked["contents"] for part in content["parts"]]
         return [part["inlineData"]["data"] for part in parts if "inlineData" in part]
@@ -83,3 +75,17 @@ class Gemini(Wire):
     def results(self, asked: dict[str, Any]) -> list[str]:
         parts = [part for content in asked["contents"] for part in content["parts"]]
         return [json.dumps(part["functionResponse"]) for part in parts if "functionResponse" in part]
+
+    def check(self, asked: dict[str, Any]) -> None:
+        contents: list[dict[str, Any]] = asked["contents"]
+        assert all(one.get("parts") for one in contents)
+        asking = [
+            place for place, one in enumerate(contents) if one["role"] == "user" and "text" in one["parts"][0]
+        ]
+        for place, one in enumerate(contents):
+            made = [part for part in one["parts"] if "functionCall" in part]
+            after: list[Any] = contents[place + 1]["parts"] if place + 1 < len(contents) else []
+            answered = [part["functionResponse"]["name"] for part in after if "functionResponse" in part]
+            assert [part["functionCall"]["name"] for part in made] == answered
+            if made and place > asking[-1]:
+                assert made[0].get("thoughtSignature"), "this turn's calls have a seal"

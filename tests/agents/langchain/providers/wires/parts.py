@@ -1,7 +1,5 @@
 """How each provider says the same things on its wire: text, thoughts, calls, and why it stopped."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from abc import ABC, abstractmethod
@@ -10,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tests.agents.langchain.providers.model_server import Reply
-
-__all__ = ["PROOF", "Call", "End", "Part", "Text", "Thought", "Wire", "blocks_of", "events", "load"]
 
 PROOF = "c2lnbmVk"
 
@@ -90,14 +86,18 @@ class Wire(ABC):
     def results(self, asked: dict[str, Any]) -> list[str]:
         """The texts of the tools' results that a request holds."""
 
+    @abstractmethod
+    def attached(self, asked: dict[str, Any]) -> Any:
+        """What stands behind the words "Look!" in the first prompt of a request."""
+
+    @abstractmethod
+    def check(self, asked: dict[str, Any]) -> None:
+        """Find in a request what the provider would refuse it for."""
+
     def cut(self, *parts: Part) -> Reply:
         """The beginning of a stream, whose connection breaks."""
-        whole = self.say(*parts)
-        return Reply(whole.pieces[: -_tail(self)], whole.kind, cut=True)
-
-
-def _tail(wire: Wire) -> int:
-    return max(1, len(wire.say().pieces) // 2)
+        whole, tail = self.say(*parts), max(1, len(self.say().pieces) // 2)
+        return Reply(whole.pieces[:-tail], whole.kind, cut=True)
 
 
 def events(*output: Any, named: bool = False, done: bool = False) -> Reply:
@@ -109,7 +109,7 @@ def events(*output: Any, named: bool = False, done: bool = False) -> Reply:
     return Reply([*pieces, b"data: [DONE]\n\n"] if done else pieces)
 
 
-def blocks_of(asked: dict[str, Any]) -> Iterator[Any]:
+def inner_blocks(asked: dict[str, Any]) -> Iterator[Any]:
     """All blocks of the messages of a request, and those within."""
     for message in asked["messages"]:
         blocks: Any = message["content"] if isinstance(message["content"], list) else ()
