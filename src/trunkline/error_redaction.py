@@ -38,7 +38,7 @@ _FIELDS: dict[type[Any], str] = {
     ev.ToolUpdate: "reason",
 }
 
-Said = TypeVar("Said")
+AnyEvent = TypeVar("AnyEvent")
 
 
 def marks_of(error: BaseException) -> dict[str, Any] | None:
@@ -54,19 +54,19 @@ def exception_in(event: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def without_words(event: Said) -> Said:
+def without_words(event: AnyEvent) -> AnyEvent:
     """Say an event without the words of an exception that is not ours.
 
     What a failed turn left open ends with the words of the turn's own end, so these are left out there.
     """
-    told: Any = event
-    if isinstance(told, ev.TurnFailed):
-        if (name := exception_in(told)) is None:
+    seen: Any = event
+    if isinstance(seen, ev.TurnFailed):
+        if (name := exception_in(seen)) is None:
             return event
-        why = _WHY.get(told.code, "the agent failed")
-        message = f"{why} ({name}); the log of the server says more about {told.turn_id or 'it'}"
-        return cast("Said", msgspec.structs.replace(told, message=message))
-    field = _FIELDS.get(cast("type[Any]", type(told)))
-    if field is None or not str(getattr(told, field) or "").startswith(f"{_FAILED}:"):
+        why = _WHY.get(seen.code, "the agent failed")
+        message = f"{why} ({name}); the log of the server says more about {seen.turn_id or 'it'}"
+        return cast("AnyEvent", msgspec.structs.replace(seen, message=message))
+    field = _FIELDS.get(cast("type[Any]", type(seen)))
+    if field is None or not str(getattr(seen, field) or "").startswith(f"{_FAILED}:"):
         return event
-    return msgspec.structs.replace(told, **{field: _FAILED})
+    return msgspec.structs.replace(seen, **{field: _FAILED})

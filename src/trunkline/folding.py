@@ -45,9 +45,9 @@ class Folder:
 
     def __init__(self, past: Conversation | None = None) -> None:
         """Begin with an empty conversation, or with the turns of another one, which stays as it is."""
-        self._told = Conversation() if past is None else _copy(past)
+        self._folded = Conversation() if past is None else _copy(past)
         self._past: dict[str, Call] = {} if past is None else past.calls
-        self._messages = {message.message_id: message for message in self._told.messages}
+        self._messages = {message.message_id: message for message in self._folded.messages}
         # Text grows piece by piece: joining at the end keeps a long answer linear.
         self._pieces: dict[tuple[int, str], tuple[Any, str, list[str]]] = {}
 
@@ -57,7 +57,7 @@ class Folder:
         for holder, field, pieces in self._pieces.values():
             setattr(holder, field, "".join(pieces))
         self._pieces.clear()
-        return self._told
+        return self._folded
 
     def feed(self, event: ev.Event) -> None:
         """Take one event."""
@@ -85,7 +85,7 @@ class Folder:
                 trusted=not is_imported(event.turn_id),
             )
             self._messages[event.message_id] = message
-            self._told.messages.append(message)
+            self._folded.messages.append(message)
         return message
 
     # -- messages --
@@ -97,7 +97,7 @@ class Folder:
                 message_id=event.message_id, role="user", turn_id=event.turn_id, lane=event.lane
             )
             self._messages[event.message_id] = message
-            self._told.messages.append(message)
+            self._folded.messages.append(message)
         message.content = event.content
         message.trusted = event.trusted
 
@@ -140,9 +140,9 @@ class Folder:
     # -- tools --
 
     def _call(self, event: ev.ToolCall) -> None:
-        if event.call_id in self._told.calls:
+        if event.call_id in self._folded.calls:
             return
-        call = self._told.calls[event.call_id] = Call(
+        call = self._folded.calls[event.call_id] = Call(
             call_id=event.call_id,
             name=event.name,
             title=event.title,
@@ -156,21 +156,21 @@ class Folder:
         if event.message_id is not None:
             message = self._message(event)
             message.parts.append(CallPart(part_id=_part_id(message), call_id=event.call_id))
-        elif self._told.messages:
-            call.after = self._told.messages[-1].message_id
+        elif self._folded.messages:
+            call.after = self._folded.messages[-1].message_id
 
     def _input(self, event: ev.ToolInput) -> None:
-        call = self._told.calls.get(event.call_id)
+        call = self._folded.calls.get(event.call_id)
         if call is not None:
             self._grow(call, "arguments", event.delta)
 
     def _update(self, event: ev.ToolUpdate) -> None:
-        call = self._told.calls.get(event.call_id)
+        call = self._folded.calls.get(event.call_id)
         if call is None:
             return
         if self._past.get(event.call_id) is call:
             # Older journals have updates of calls that were over.
-            call = self._told.calls[event.call_id] = msgspec.structs.replace(call)
+            call = self._folded.calls[event.call_id] = msgspec.structs.replace(call)
         for name in ("status", "title", "kind", "locations", "content", "raw_output", "reason"):
             value = getattr(event, name)
             if value is not None:
@@ -183,7 +183,7 @@ class Folder:
             self._grow(call, "output", event.output)
 
     def _terminal(self, event: ev.TerminalOutput) -> None:
-        terminal = self._told.terminals.setdefault(event.terminal_id, TerminalState())
+        terminal = self._folded.terminals.setdefault(event.terminal_id, TerminalState())
         self._grow(terminal, "data", event.data)
         if event.exited:
             terminal.exited, terminal.exit_code, terminal.signal = True, event.exit_code, event.signal
@@ -191,9 +191,9 @@ class Folder:
     # -- turns and questions --
 
     def _started(self, event: ev.TurnStarted) -> None:
-        self._told.turns.append(TurnState(turn_id=event.turn_id or ""))
-        if event.prompt_id in self._told.queued:
-            self._told.queued.remove(event.prompt_id)
+        self._folded.turns.append(TurnState(turn_id=event.turn_id or ""))
+        if event.prompt_id in self._folded.queued:
+            self._folded.queued.remove(event.prompt_id)
 
     def _suspended(self, event: ev.TurnSuspended) -> None:
         self._set_turn(status="suspended")
@@ -210,20 +210,20 @@ class Folder:
         )
 
     def _set_turn(self, **fields: Any) -> None:
-        if self._told.turns:
+        if self._folded.turns:
             for name, value in fields.items():
-                setattr(self._told.turns[-1], name, value)
+                setattr(self._folded.turns[-1], name, value)
 
     def _queued(self, event: ev.PromptQueued) -> None:
-        if event.prompt_id not in self._told.queued:
-            self._told.queued.append(event.prompt_id)
+        if event.prompt_id not in self._folded.queued:
+            self._folded.queued.append(event.prompt_id)
 
     def _dropped(self, event: ev.PromptDropped) -> None:
-        if event.prompt_id in self._told.queued:
-            self._told.queued.remove(event.prompt_id)
+        if event.prompt_id in self._folded.queued:
+            self._folded.queued.remove(event.prompt_id)
 
     def _rewound(self, event: ev.Rewound) -> None:
-        messages = self._told.messages
+        messages = self._folded.messages
         keep = 0
         if event.to_message_id is not None:
             ids = [message.message_id for message in messages]
@@ -236,15 +236,15 @@ class Folder:
         del messages[keep:]
         for message_id in gone:
             del self._messages[message_id]
-        for call in list(self._told.calls.values()):
+        for call in list(self._folded.calls.values()):
             if call.turn_id in turns if call.message_id is None else call.message_id in gone:
-                del self._told.calls[call.call_id]
+                del self._folded.calls[call.call_id]
 
     def _asked(self, event: ev.Asked) -> None:
-        self._told.questions.setdefault(event.question_id, QuestionState(asked=event))
+        self._folded.questions.setdefault(event.question_id, QuestionState(asked=event))
 
     def _answered(self, event: ev.Answered) -> None:
-        question = self._told.questions.get(event.question_id)
+        question = self._folded.questions.get(event.question_id)
         if question is not None and question.answered is None:
             question.answered = event
 
@@ -253,14 +253,14 @@ class Folder:
     def _step_started(self, event: ev.StepStarted) -> None:
         # What a framework does is no part of the conversation.
         if event.kind is None:
-            self._told.steps[event.step_id] = False
+            self._folded.steps[event.step_id] = False
 
     def _step_finished(self, event: ev.StepFinished) -> None:
-        if event.step_id in self._told.steps:
-            self._told.steps[event.step_id] = True
+        if event.step_id in self._folded.steps:
+            self._folded.steps[event.step_id] = True
 
     def _lane_started(self, event: ev.SubagentStarted) -> None:
-        self._told.lanes[event.lane or ""] = LaneState(
+        self._folded.lanes[event.lane or ""] = LaneState(
             name=event.name,
             parent_lane=event.parent_lane,
             parent_call_id=event.parent_call_id,
@@ -268,60 +268,60 @@ class Folder:
         )
 
     def _lane_finished(self, event: ev.SubagentFinished) -> None:
-        lane = self._told.lanes.get(event.lane or "")
+        lane = self._folded.lanes.get(event.lane or "")
         if lane is not None:
             lane.outcome, lane.message, lane.result = event.outcome, event.message, event.result
 
     def _activity(self, event: ev.Activity) -> None:
         if event.content is not None:
-            self._told.activities[event.activity_id] = event.content
+            self._folded.activities[event.activity_id] = event.content
         elif event.patch is not None:
-            content = self._told.activities.get(event.activity_id, {})
+            content = self._folded.activities.get(event.activity_id, {})
             try:
-                self._told.activities[event.activity_id] = apply_patch(content, event.patch)
+                self._folded.activities[event.activity_id] = apply_patch(content, event.patch)
             except PatchError:
                 return
 
     def _compaction(self, event: ev.Compaction) -> None:
-        known = self._told.compactions.get(event.compaction_id)
+        known = self._folded.compactions.get(event.compaction_id)
         if known is not None:
             event = msgspec.structs.replace(
                 event, summary=event.summary or known.summary, error=event.error or known.error
             )
-        self._told.compactions[event.compaction_id] = event
+        self._folded.compactions[event.compaction_id] = event
 
     def _patched(self, event: ev.StatePatched) -> None:
         try:
-            self._told.state = apply_patch(self._told.state, event.patch)
+            self._folded.state = apply_patch(self._folded.state, event.patch)
         except PatchError:
             return
 
     def _plan(self, event: ev.Plan) -> None:
-        self._told.plan = event.entries
+        self._folded.plan = event.entries
 
     def _notice(self, event: ev.Notice) -> None:
-        self._told.notices.append(event)
+        self._folded.notices.append(event)
 
     def _replaced(self, event: ev.StateReplaced) -> None:
-        self._told.state = event.state
+        self._folded.state = event.state
 
     def _options(self, event: ev.ConfigChanged) -> None:
-        self._told.options = event.options
+        self._folded.options = event.options
 
     def _commands(self, event: ev.CommandsChanged) -> None:
-        self._told.commands = event.commands
+        self._folded.commands = event.commands
 
     def _info(self, event: ev.InfoChanged) -> None:
-        self._told.title = event.title
+        self._folded.title = event.title
 
     def _usage(self, event: ev.ContextUsage) -> None:
-        self._told.usage = event
+        self._folded.usage = event
 
     def _custom(self, event: ev.Custom) -> None:
-        self._told.customs.append(event)
+        self._folded.customs.append(event)
 
     def _raw(self, event: ev.Raw) -> None:
-        self._told.raws.append(event)
+        self._folded.raws.append(event)
 
     _folds: ClassVar[dict[type[ev.Event], Callable[[Folder, Any], None]]] = {
         ev.TurnStarted: _started,

@@ -124,15 +124,15 @@ class ScriptedAgent:
         scenario = SCENARIOS.get(name) if line.startswith("/") else None
         if await _is_first_prompt(ctx):
             ctx.title(f"Demo: {scenario.name}" if scenario else line[:60] or "Demo")
-        said, ended = 0, False
+        written, ended = 0, False
         playing = _echo(ctx, text) if scenario is None else scenario.play(ctx, argument.strip())
         async with aclosing(cast("Any", playing)):
             async for item in playing:
-                said += len(item.split()) if isinstance(item, str) else 0
+                written += len(item.split()) if isinstance(item, str) else 0
                 ended = ended or isinstance(item, ev.TurnFinished | ev.TurnFailed)
                 yield item
         if not ended:
-            yield _account(ctx, read=len(text.split()), said=said)
+            yield _account(ctx, read=len(text.split()), written=written)
 
 
 async def _is_first_prompt(ctx: TurnContext) -> bool:
@@ -155,10 +155,10 @@ async def _echo(ctx: TurnContext, text: str) -> AsyncIterator[Sayable]:
         yield f" [{type(block).__name__.removesuffix('Block').lower()} {about}]"
 
 
-def _account(ctx: TurnContext, *, read: int, said: int) -> ev.ContextUsage:
+def _account(ctx: TurnContext, *, read: int, written: int) -> ev.ContextUsage:
     """Count a word as a token, for the turn and for the session."""
     model = str(ctx.session.config.get("model", "demo-small"))
-    ctx.usage(ev.TokenUsage(provider="demo", model=model, input_tokens=read, output_tokens=said))
+    ctx.usage(ev.TokenUsage(provider="demo", model=model, input_tokens=read, output_tokens=written))
     memory = ctx.session.memory
-    memory["used"] = used = min(memory.get("used", 0) + read + said, _CONTEXT_SIZE)
+    memory["used"] = used = min(memory.get("used", 0) + read + written, _CONTEXT_SIZE)
     return ev.ContextUsage(used=used, size=_CONTEXT_SIZE, cost=ev.Cost(amount=used / 1_000_000))

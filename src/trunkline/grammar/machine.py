@@ -107,7 +107,8 @@ class Grammar:
 
     def _feed(self, event: ev.Event) -> list[ev.Event]:
         action = TURN_TABLE[type(event)][self.phase]
-        if event.turn_id != self.turn_id and event.turn_id is not None and self._rejects_foreign(action):
+        is_foreign = event.turn_id != self.turn_id and event.turn_id is not None
+        if is_foreign and self.phase is not Phase.IDLE and action in _OF_THIS_TURN:
             return self.report("foreign-turn", _name(event))
         match action:
             case Action.EMIT | Action.EMIT_FOR_SESSION:
@@ -130,9 +131,6 @@ class Grammar:
             case Action.REJECT:
                 known = type(event) is ev.Answered and event.question_id in self.memory.asked
                 return [] if known else self.report("after-end", _name(event))
-
-    def _rejects_foreign(self, action: Action) -> bool:
-        return self.phase is not Phase.IDLE and action in _OF_THIS_TURN
 
     def _resumed(self, out: list[ev.Event]) -> list[ev.Event]:
         """Resume a suspended turn before an event of it."""

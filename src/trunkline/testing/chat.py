@@ -356,12 +356,12 @@ class ScriptedChatModel(BaseChatModel):
             message_id = f"{script.message_ids}{len(self.calls)}"
         made = sum(len(one.tool_calls) for one in messages if isinstance(one, AIMessage))
         cutter = _Cutter(script.size, made + 1)
-        ended = said = False
+        ended = began = False
         for chunk in (chunk for piece in pieces for chunk in cutter.cut(piece)):
             chunk.id = chunk.id or message_id
-            said, ended = True, ended or bool(chunk.usage_metadata or chunk.response_metadata)
+            began, ended = True, ended or bool(chunk.usage_metadata or chunk.response_metadata)
             yield chunk
-        if not said or (script.ending is not None and not ended):
+        if not began or (script.ending is not None and not ended):
             last = (script.ending or ends()).model_copy(deep=True)
             last.id = message_id
             yield last

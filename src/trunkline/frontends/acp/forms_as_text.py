@@ -190,7 +190,8 @@ def _read_object(fields: dict[str, dict[str, Any]], text: str) -> dict[str, Any]
     content: dict[str, Any] = {}
     for name, value in given.items():
         if name not in fields:
-            raise AnswerMismatch(f"There is no field `{name}`; the fields are {_listed(fields)}")
+            known = ", ".join(f"`{one}`" for one in fields)
+            raise AnswerMismatch(f"There is no field `{name}`; the fields are {known}")
         content[name] = _read(fields[name], value, name) if isinstance(value, str) else value
     return content
 
@@ -343,7 +344,3 @@ def _as_text(field: dict[str, Any]) -> dict[str, Any]:
 def _items(field: dict[str, Any]) -> dict[str, Any]:
     items: Any = field.get("items")
     return cast("dict[str, Any]", items) if isinstance(items, dict) else {}
-
-
-def _listed(fields: dict[str, Any]) -> str:
-    return ", ".join(f"`{name}`" for name in fields)

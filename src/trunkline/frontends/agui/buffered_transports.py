@@ -85,16 +85,16 @@ class BufferedTransport:
         def conclude(task: asyncio.Future[Any]) -> None:
             _RUNNING.discard(task)
             forget()
-            self._conclude(task, told=self._queue.ends > ends)
+            self._conclude(task, has_ended=self._queue.ends > ends)
 
         task.add_done_callback(conclude)
         return self
 
-    def _conclude(self, task: asyncio.Future[Any], *, told: bool) -> None:
+    def _conclude(self, task: asyncio.Future[Any], *, has_ended: bool) -> None:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             log.warning("a run failed: %s", error, exc_info=error)
-        if told:
+        if has_ended:
             return
         if task.cancelled():
             self.emit(wire.RunError(message="the run was cancelled", code=ErrorCode.CANCELLED))

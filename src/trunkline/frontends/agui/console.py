@@ -48,8 +48,8 @@ class ConsoleTransport:
         file.flush()
 
     def _line(self, event: Any) -> str:
-        told = wire.to_dict(event)
-        return f"{told.pop('type'):<26} {wire.encode(told).decode()}\n"
+        fields = wire.to_dict(event)
+        return f"{fields.pop('type'):<26} {wire.encode(fields).decode()}\n"
 
     # -- for a person ------------------------------------------------------------------------------
 

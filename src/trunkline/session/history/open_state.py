@@ -78,9 +78,8 @@ class OpenState:
     @classmethod
     def alone(cls) -> OpenState:
         """Parts that belong to no session, for reading records only."""
-        return cls(
-            Grammar(), Receipts(), OpenQuestions(_emit_nothing), Permissions(None), SessionView(session_id="")
-        )
+        questions = OpenQuestions(lambda _: None)
+        return cls(Grammar(), Receipts(), questions, Permissions(None), SessionView(session_id=""))
 
     def feed(self, entry: Entry) -> None:
         """Learn from an entry, the grammar's part included."""
@@ -162,7 +161,3 @@ def read_snapshot(payload: bytes) -> OpenSnapshot | None:
         return _decoder.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _emit_nothing(_: ev.Event) -> None:
-    return

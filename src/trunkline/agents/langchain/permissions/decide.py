@@ -399,14 +399,14 @@ def _interrupt(call: Call, words: list[Word], message: str) -> Verdict:
     shapes = tuple(_SHAPES[word] for word in dict.fromkeys(words))
     shape: Any = shapes[0] if len(shapes) == 1 else Annotated[Union[shapes], Discriminator("type")]
     schema: Any = Annotated[shape, BeforeValidator(_only_decision)]
-    told = {
+    asked = {
         "type": "tool_approval",
         "tool_call_id": call.get("id"),
         "name": call["name"],
         "args": call.get("args"),
         "description": message,
     }
-    given = _only_decision(interrupt(told, response_schema=schema))
+    given = _only_decision(interrupt(asked, response_schema=schema))
     if given["type"] == "edit":
         return Verdict(word="edit", args=given["edited_action"]["args"])
     return Verdict(word=given["type"], message=given.get("message") or _REFUSED)
