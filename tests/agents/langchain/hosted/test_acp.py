@@ -35,9 +35,11 @@ async def test_a_prompt_runs_as_it_came_in_the_thread_of_its_session(is_sync: bo
     assert agent.get_state({"configurable": {"thread_id": "s1"}}).values["messages"][0].text == "Rome?"
 
 
-@pytest.mark.parametrize(
-    "hidden", [{}, {"content_mapper": lambda message: "[hidden]"}, {"emit_tool_results": False}]
-)
+def hide(message: Any) -> str:
+    return "[hidden]"
+
+
+@pytest.mark.parametrize("hidden", [{}, {"content_mapper": hide}, {"emit_tool_results": False}])
 async def test_a_thread_that_is_loaded_shows_what_it_showed_before(hidden: Any) -> None:
     live, later = RecordingTransport(), RecordingTransport()
     agent = agent_for(live, checkpointer=InMemorySaver(), **hidden)

@@ -20,6 +20,7 @@ from trunkline.agents.langchain import (
 )
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, known_options
 from trunkline.errors import ConfigurationError
+from trunkline.session.hosted.frontends import load_front_end
 from trunkline.testing.chat import ScriptedChatModel
 
 
@@ -85,9 +86,8 @@ SAMPLES: dict[str, Any] = {
 }
 FOR_BUILT_AGENTS = {
     *("session_id_extractor", "emit_tool_start", "emit_tool_results", "tool_kind_mapper", "content_mapper"),
-    *("emit_text_chunks", "emit_reasoning_chunks", "content_block_mapper", "client_capabilities"),
-    *("emit_activities", "emit_raw", "max_ui_payload_size", "thread_id_override", "run_id_override"),
-    *("error_detail_level", "on_disconnect", "emit_state_snapshots", "state_mapper", "emit_steps"),
+    *("emit_text_chunks", "emit_reasoning_chunks", "content_block_mapper", "state_mapper"),
+    "emit_state_snapshots",
 }
 
 
@@ -95,7 +95,8 @@ FOR_BUILT_AGENTS = {
 def test_around_a_built_agent_every_option_counts_or_is_refused_with_the_way_out(front_end: str) -> None:
     built, wrap = create_agent(ScriptedChatModel("Hi."), []), WRAPPERS[front_end]
     needed = {"description": "policy", "persist": "policy", "subagents": "policy"}
-    for name in set(known_options(front_end)) - FOR_BUILT_AGENTS - {"mcp_tool_options"}:
+    of_front_end = {*load_front_end(front_end).option_names}
+    for name in {*known_options(front_end)} - of_front_end - FOR_BUILT_AGENTS - {"mcp_tool_options"}:
         given = {name: SAMPLES.get(name, False)}
         if name in needed:
             given[needed[name]] = SAMPLES[needed[name]]

@@ -50,7 +50,7 @@ def nested(
             """Let somebody else do it."""
             return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
 
-    about = {key: options.pop(key) for key in ("subagents", "description") if key in options}
+    about = {key: options.pop(key) for key in ("subagents", "persist") if key in options}
     permission = PermissionMiddleware(policy, **about)
     model = ScriptedChatModel(*(outer or ([call("helper", {"job": "x"}, "h1")], "Outer done.")))
     return create_agent(model, [helper], middleware=[permission], **options), model
@@ -462,15 +462,16 @@ async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside() -> None:
 async def test_a_question_that_cannot_be_put_stops_a_plain_invoke_and_is_not_put_again() -> None:
     trace, tries = Trace(), list[str]()
 
-    def describe(made: Any) -> str:
-        tries.append(made["id"])
-        raise ValueError("no words")
+    class Unreadable(dict[str, str]):
+        def get(self, key: str, default: Any = None) -> Any:
+            tries.append(key)
+            raise ValueError("no answers")
 
     inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
-    graph, _ = nested(inner, sync=True, description=describe)
+    graph, _ = nested(inner, sync=True, persist=Unreadable())
     events = await sync_turn(graph, chooses("allow_once"))
-    assert "no words" in failure_of(events)[1]
-    assert (tries, trace.ran, permissions(events)) == (["w1"], [], [])
+    assert "no answers" in failure_of(events)[1]
+    assert (len(tries), trace.ran, permissions(events)) == (1, [], [])
 
 
 async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.middleware.mode import Mode
     from trunkline.agents.langchain.middleware.plan import BuildPlan, Trigger
     from trunkline.agents.langchain.middleware.session import Snapshots, StateMapper
-    from trunkline.agents.langchain.permissions.decide import Always, Describe, Rule
+    from trunkline.agents.langchain.permissions.decide import Always, Describe, PermissionRule
     from trunkline.agents.langchain.user_functions import SessionIdExtractor
     from trunkline.mcp.connections import Servers
     from trunkline.protocols.acp import wire
@@ -41,7 +41,7 @@ class MiddlewareOptions(TypedDict, total=False):
     content_mapper: ContentMapper | None
     handle_errors: bool
     # PermissionMiddleware
-    policy: Mapping[str, Rule | Mapping[str, Any]] | None
+    policy: Mapping[str, PermissionRule | Mapping[str, Any]] | None
     description: Describe | None
     persist: str | os.PathLike[str] | Always | None
     subagents: bool
@@ -75,6 +75,7 @@ class AguiRunOptions(MiddlewareOptions, total=False):
     run_id_override: str | None
     error_detail_level: Literal["full", "message", "code", "none"]
     on_disconnect: Literal["cancel", "continue"]
+    interrupts: Literal["auto", "outcome", "event", "both"]
 
 
 class CreateAgentOptions(TypedDict, total=False):

@@ -392,8 +392,8 @@ def _interrupt(call: Call, words: list[Word], message: str) -> Verdict:
     """Ask by LangGraph's own means, as HumanInTheLoopMiddleware does call by call."""
     if not get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER):
         why = (
-            f"{call['name']} needs a permission and nobody can be asked. Serve the agent with trunkline, "
-            "or give it a checkpointer and resume its interrupt."
+            f"{call['name']} needs a permission and nobody can be asked. Give the run a transport, serve the "
+            "agent with trunkline, or give it a checkpointer and resume its interrupt."
         )
         return Verdict(word="reject", message=why)
     shapes = tuple(_SHAPES[word] for word in dict.fromkeys(words))
