@@ -151,6 +151,12 @@ ROADS: list[Road] = [
     Road("WS /agui/ws", lambda v: v.frame("/agui/ws", v.old()), "prompt", shows=True),
     Road("WS /agui/{agent}/ws", lambda v: v.frame("/agui/default/ws", v.new()), "prompt", shows=True),
     Road("GET /copilotkit/info", lambda v: v.send("GET", "/copilotkit/info"), "follow"),
+    Road("GET /copilotkit/threads", lambda v: v.send("GET", "/copilotkit/threads"), "follow", shows=True),
+    Road(
+        "POST /agui",
+        lambda v: v.send("POST", "/agui", {**v.new(), "forwardedProps": {"command": {"resume": "x"}}}),
+        "answer",
+    ),
     Road(
         f"POST {KIT}/run",
         lambda v: v.send("POST", "/copilotkit/agent/default/run", v.new()),

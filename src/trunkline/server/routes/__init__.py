@@ -7,6 +7,7 @@
 * ``agui_runs``: what ``/agui``, ``/agui/ws`` and ``/copilotkit`` have in common
 * ``agui_websocket``: ``/agui/ws``
 * ``copilotkit``: CopilotKit's routes
+* ``copilotkit_threads``: the list of threads for CopilotKit's pages
 * ``health``: ``/healthz`` and ``/readyz``
 * ``sessions``: ``/sessions``: list, read, follow, command
 """

@@ -6,9 +6,10 @@ Two forms of the same: one address per thing to do, and one address that takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from starlette.requests import Request
@@ -21,6 +22,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.server.agents import DEFAULT
 from trunkline.server.errors import HttpError
 from trunkline.server.routes.agui_runs import AguiRuns
+from trunkline.server.routes.copilotkit_threads import THREAD_ENDPOINTS, list_threads
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
@@ -56,6 +58,7 @@ class CopilotKitRoutes:
         return [
             Route("/copilotkit", self.single, methods=["POST"]),
             Route("/copilotkit/info", self.info, methods=["GET"]),
+            Route("/copilotkit/threads", self.threads, methods=["GET"]),
             Route("/copilotkit/agent/{agent}/run", self.run, methods=["POST"]),
             Route("/copilotkit/agent/{agent}/connect", self.connect, methods=["POST"]),
             Route("/copilotkit/agent/{agent}/stop/{thread:path}", self.stop, methods=["POST"]),
@@ -64,6 +67,10 @@ class CopilotKitRoutes:
     async def info(self, request: Request) -> Response:
         """Say which agents there are."""
         return self._info(request)
+
+    async def threads(self, request: Request) -> Response:
+        """List the threads of an agent."""
+        return await self._threads(request, request.query_params)
 
     async def run(self, request: Request) -> Response:
         """Run an agent."""
@@ -105,10 +112,17 @@ class CopilotKitRoutes:
             return await self._connect(request, agent, bytes(call.body))
         if call.method == "agent/stop":
             return await self._stop(request, agent, str(call.params.get("threadId") or ""))
+        if call.method == "resource/request":
+            # How CopilotKit asks for any other address: {"path": "/threads?...", "httpMethod": "GET"}.
+            wanted = urlsplit(str(call.params.get("path") or ""))
+            if (wanted.path, call.params.get("httpMethod")) == ("/threads", "GET"):
+                return await self._threads(request, dict(parse_qsl(wanted.query)))
+            raise HttpError(404, "resource", "there is only GET /threads")
         raise HttpError(
             404,
             "method",
-            "there are the methods info, agent/run, agent/connect and agent/stop; none of that name",
+            "there are the methods info, agent/run, agent/connect, agent/stop and resource/request; "
+            "none of that name",
         )
 
     # -- the work behind the addresses -------------------------------------------------------------
@@ -127,8 +141,21 @@ class CopilotKitRoutes:
             # What a page asks for that names no agent.
             agents = {DEFAULT: {**agents[self._agents.default], "name": DEFAULT}, **agents}
         return JSONResponse(
-            {"version": __version__, "agents": agents, "audioFileTranscriptionEnabled": False, "mode": "sse"}
+            {
+                "version": __version__,
+                "agents": agents,
+                "audioFileTranscriptionEnabled": False,
+                "mode": "sse",
+                "threadEndpoints": THREAD_ENDPOINTS,
+                "singleRoute": {"resourceOperations": True, "threadEndpoints": THREAD_ENDPOINTS},
+            }
         )
+
+    async def _threads(self, request: Request, query: Mapping[str, str]) -> Response:
+        access = access_of(request.scope)
+        access.need("follow")
+        page = await list_threads(self._agents, access.principal, query)
+        return JSONResponse(page, headers={"cache-control": "no-store"})
 
     async def _run(self, request: Request, agent: str, body: bytes) -> Response:
         wanted = read_input(body, most=self._agents.limits.messages)

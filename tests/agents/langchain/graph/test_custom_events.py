@@ -111,8 +111,8 @@ async def test_an_emitted_call_of_a_tool_of_the_front_end_is_run_there(durable: 
 @pytest.mark.parametrize(
     ("name", "data", "shown"),
     [
-        ("exit", {}, ("exit", {})),
-        ("copilotkit_exit", {}, ("Exit", True)),
+        ("exit", None, ("exit", None)),
+        ("copilotkit_exit", None, ("Exit", True)),
         ("manually_emit_message", "no fields", ("manually_emit_message", "no fields")),
         ("manually_emit_tool_call", {"id": "c1"}, ("manually_emit_tool_call", {"id": "c1"})),
         ("manually_emit_state", [1], ("manually_emit_state", [1])),
