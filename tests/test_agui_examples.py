@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from websockets.sync.client import ClientConnection, connect
 
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.reference_client import Client
 
-EXAMPLES = {"debug", "minimal", "two_clients"}
+EXAMPLES = {"debug", "minimal", "two_clients", "websocket"}
 
 
 def program(root: Path, tmp_path: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -77,20 +79,25 @@ def test_of_two_clients_one_runs_and_the_other_follows(root: Path, tmp_path: Pat
 # -- minimal -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def minimal(root: Path, tmp_path: Path) -> Iterator[httpx.Client]:
-    """The minimal app behind uvicorn, and a client of it."""
+@contextlib.contextmanager
+def serving(root: Path, tmp_path: Path, example: str) -> Generator[str]:
+    """Run the app of an example behind uvicorn; gives its address."""
     folder = f"{root}/examples/agui"
-    command = [sys.executable, "-m", "uvicorn", "--app-dir", folder, "minimal:app", "--port", "0"]
+    command = [sys.executable, "-m", "uvicorn", "--app-dir", folder, f"{example}:app", "--port", "0"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            started = next(found for line in server.stderr if (found := re.search(r"http://\S+:\d+", line)))
-            with httpx.Client(base_url=started[0], timeout=30) as client:
-                yield client
+            yield next(found[0] for line in server.stderr if (found := re.search(r"http://\S+:\d+", line)))
         finally:
             server.terminate()
             server.stderr.read()
+
+
+@pytest.fixture
+def minimal(root: Path, tmp_path: Path) -> Iterator[httpx.Client]:
+    """A client of the minimal app."""
+    with serving(root, tmp_path, "minimal") as address, httpx.Client(base_url=address, timeout=30) as client:
+        yield client
 
 
 def run(http: httpx.Client, page: Client, **fields: Any) -> list[dict[str, Any]]:
@@ -123,3 +130,34 @@ def test_minimal_refuses_what_is_no_request(minimal: httpx.Client) -> None:
     response = minimal.post("/agent", json={"threadId": "t"})
     assert response.status_code == 422
     assert "no RunAgentInput" in response.text
+
+
+# -- a WebSocket -----------------------------------------------------------------------------------
+
+
+def test_websocket_goes_on_without_its_page_and_tells_it_what_it_missed(root: Path, tmp_path: Path) -> None:
+    page = Client("cake")
+    page.say("A cake, please")
+    events: list[dict[str, Any]] = []
+
+    def read(socket: ClientConnection, until: str) -> None:
+        while not events or events[-1]["type"] != until:
+            events.append(json.loads(socket.recv(timeout=30)))
+
+    with serving(root, tmp_path, "websocket") as address:
+        url = f"{address.replace('http', 'ws')}/agent/mine"
+        with connect(url) as socket:
+            socket.send(json.dumps(page.body()))
+            read(socket, "STEP_FINISHED")  # Next is the result, after a second.
+        with connect(url) as socket:
+            read(socket, "RUN_FINISHED")
+            page.take(events)
+            assert breaches(events) == []
+            assert [one["content"] for one in page.messages[1:]] == [
+                "Into the oven. ", "one cake", "Your cake is ready.",
+            ]  # fmt: skip
+            page.say("Another one")
+            socket.send(json.dumps(page.body()))
+            events.clear()
+            read(socket, "RUN_FINISHED")
+    assert breaches(events) == []

@@ -103,7 +103,7 @@ class ThreadOutline:
         return turn.turn_id
 
 
-def read_input(body: bytes, *, most: int | None = None) -> wire.RunAgentInput:
+def read_input(body: bytes | str, *, most: int | None = None) -> wire.RunAgentInput:
     """Read a request; one that is not RunAgentInput raises InvalidCommand saying where.
 
     ``most`` is how many messages it may have.
