@@ -77,6 +77,12 @@ class Page(Client):
         return {**report, "result": results[0]["content"] if results else None}
 
 
+class AguiPage(Page):
+    """A page that a run brings in its context."""
+
+    front_end = "agui"
+
+
 # -- agents, and the ways to call them ---------------------------------------------------------------
 
 ASK = {"weather": Rule()}

@@ -21,6 +21,7 @@ _words = st.text('ab é世\n"\\😀', max_size=4)
 _pieces = st.lists(_words, max_size=3)
 
 
+_TOOLS = ("echo", "draw", "fail", "guarded", "ask", "now", "nobody", "garbled", "misfit")
 FORM = {"action": "accept", "content": {"answer": "yes"}}
 
 
@@ -30,23 +31,27 @@ def choose(text: str) -> str:
 
 
 @st.composite
-def conversations(draw: Draw, *, nested: bool = True) -> list[str]:
-    """The prompts of a session; every call in it has an id of its own."""
+def conversations(draw: Draw, *, nested: bool = True, asking: bool = True) -> list[str]:
+    """The prompts of a session; every call in it has an id of its own.
+
+    Without ``asking`` no tool asks a person.
+    """
     ids = (f"call_{number}" for number in itertools.count())
+    names = [name for name in _TOOLS if asking or name not in ("guarded", "ask")]
     turns = draw(st.integers(1, 2))
-    return [_script(draw, ids, depth=1 if nested else 0) for _ in range(turns)]
+    return [_script(draw, ids, names, depth=1 if nested else 0) for _ in range(turns)]
 
 
-def _script(draw: Draw, ids: Iterator[str], depth: int) -> str:
+def _script(draw: Draw, ids: Iterator[str], names: list[str], depth: int) -> str:
     """A turn: answers that call tools, and a last one that does not or breaks off."""
     count = draw(st.integers(0, 2))
-    answers = [_answer(draw, ids, depth, calls=draw(st.integers(1, 3))) for _ in range(count)]
-    return json.dumps([*answers, _answer(draw, ids, depth, calls=0)])
+    answers = [_answer(draw, ids, names, depth, calls=draw(st.integers(1, 3))) for _ in range(count)]
+    return json.dumps([*answers, _answer(draw, ids, names, depth, calls=0)])
 
 
-def _answer(draw: Draw, ids: Iterator[str], depth: int, *, calls: int) -> dict[str, Any]:
+def _answer(draw: Draw, ids: Iterator[str], names: list[str], depth: int, *, calls: int) -> dict[str, Any]:
     replies: list[Any] = []
-    streams = [_call(draw, ids, depth, index, replies) for index in range(calls)]
+    streams = [_call(draw, ids, names, depth, index, replies) for index in range(calls)]
     output = _speech(draw) if calls else [*_speech(draw), {"content": "."}]
     chunks = _interleave(draw, output, streams)
     answer: dict[str, Any] = {"chunks": chunks, "replies": replies}
@@ -88,15 +93,16 @@ def _chunk(kind: str, piece: str, place: int) -> Chunk:
 # -- what is called --------------------------------------------------------------------------------
 
 
-def _call(draw: Draw, ids: Iterator[str], depth: int, index: int, replies: list[Any]) -> list[Chunk]:
+def _call(
+    draw: Draw, ids: Iterator[str], names: list[str], depth: int, index: int, replies: list[Any]
+) -> list[Chunk]:
     """The deltas of a call: its name and id come first, its arguments in pieces."""
-    names = ["echo", "draw", "fail", "guarded", "ask", "now", "nobody", "garbled", "misfit"]
     name = draw(st.sampled_from(names + ["delegate"] * 2 * depth))
     text = draw(_words)
     ascii_only = draw(st.booleans())
     args = {"text": text}
     if name == "delegate":
-        args = {"script": _script(draw, ids, 0)}
+        args = {"script": _script(draw, ids, names, 0)}
     elif name == "guarded":
         replies.append(choose(text))
     elif name == "ask":

@@ -130,11 +130,14 @@ async def delegate(script: str, runtime: ToolRuntime[Any, Any]) -> str:
     return ended["messages"][-1].text
 
 
+TOOLS = [echo, draw, fail, guarded, ask, now, delegate]
+
+
 def make(mode: Literal["batched", "per_call"], *, streaming: bool = True, **options: Any) -> Any:
     """Make an agent whose guarded tool asks in this mode."""
     return _agents.create_agent(
         Player(disable_streaming=not streaming),
-        [echo, draw, fail, guarded, ask, now, delegate],
+        TOOLS,
         middleware=[HumanInTheLoopMiddleware({"guarded": True}, interrupt_mode=mode)],
         **options,
     )

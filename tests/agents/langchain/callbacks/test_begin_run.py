@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState
-from tests.agents.langchain.agui_client import WAYS, Page, Way
+from tests.agents.langchain.agui_client import WAYS, AguiPage, Page, Way
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, text
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
@@ -106,12 +106,6 @@ def pieces(page: Page) -> tuple[list[Any], list[Any]]:
 
 MAKERS = [system, middleware_alone, session_alone, pieces]
 Maker = Callable[[Page], tuple[list[Any], list[Any]]]
-
-
-class AguiPage(Page):
-    """A page that a run brings in its context."""
-
-    front_end = "agui"
 
 
 @WAYS
