@@ -102,15 +102,10 @@ def test_a_call_with_arguments_and_result_folds_to_what_happened() -> None:
         [
             ev.TurnStarted(turn_id="t"),
             *translated(
-                {
-                    "type": "TOOL_CALL_START",
-                    "toolCallId": "c1",
-                    "toolCallName": "look",
-                    "parentMessageId": "m1",
-                },
+                {**start(), "parentMessageId": "m1"},
                 {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": '{"a"'},
                 {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": ": 1}"},
-                {"type": "TOOL_CALL_END", "toolCallId": "c1"},
+                end(),
                 {"type": "TOOL_CALL_RESULT", "messageId": "x1", "toolCallId": "c1", "content": "found"},
                 {"type": "TOOL_CALL_RESULT", "messageId": "x1", "toolCallId": "c1", "content": "twice"},
             ),
@@ -123,9 +118,9 @@ def test_a_call_with_arguments_and_result_folds_to_what_happened() -> None:
 
 def test_arguments_that_are_no_json_stay_text() -> None:
     output = translated(
-        {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "look"},
+        start(),
         {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "oops"},
-        {"type": "TOOL_CALL_END", "toolCallId": "c1"},
+        end(),
     )
     assert output[-1] == ev.ToolUpdate(call_id="c1")
 
@@ -178,18 +173,8 @@ def test_state_steps_activities_and_the_rest_are_carried_over() -> None:
         {"type": "CUSTOM", "name": "mine", "value": None},
         {"type": "CUSTOM", "name": "trunkline.commands", "value": {}},
         {"type": "RAW", "event": {"x": 1}, "source": "lab"},
-        {
-            "type": "REASONING_ENCRYPTED_VALUE",
-            "subtype": "message",
-            "entityId": "r1",
-            "encryptedValue": "sig",
-        },
-        {
-            "type": "REASONING_ENCRYPTED_VALUE",
-            "subtype": "tool-call",
-            "entityId": "c1",
-            "encryptedValue": "sig",
-        },
+        sealed("message", "r1"),
+        sealed("tool-call", "c1"),
         {"type": "BRAND_NEW", "x": 1},
         raw=True,
     ) == [
@@ -208,7 +193,7 @@ def test_state_steps_activities_and_the_rest_are_carried_over() -> None:
 
 def test_how_a_run_ended_is_kept() -> None:
     translator = AguiTranslator()
-    translator.feed({"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "look"})
+    translator.feed(start())
     translator.feed(
         {
             "type": "RUN_FINISHED",

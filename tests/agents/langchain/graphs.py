@@ -1,5 +1,6 @@
 """Small agents and folds that the LangChain tests share."""
 
+import asyncio
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk
@@ -33,6 +34,25 @@ def weather(city: str) -> str:
 def broken(why: str = "no fuel") -> str:
     """Fail, always."""
     raise ValueError(why)
+
+
+class WaitingTool:
+    """A tool that waits until it may go on, and what is known of it meanwhile."""
+
+    def __init__(self) -> None:
+        self.begun, self.go, self.ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        @tool
+        async def wait() -> str:
+            """Wait."""
+            self.begun.set()
+            try:
+                await self.go.wait()
+            finally:
+                self.ended.set()
+            return "done"
+
+        self.tool: Any = wait
 
 
 def agent_of(

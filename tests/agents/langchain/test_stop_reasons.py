@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.errors import GraphRecursionError
 
 from tests.agents.langchain.graphs import weather
+from tests.agents.langchain.test_errors import named
 from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import events as ev
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason, token_usage
@@ -161,13 +162,6 @@ def test_a_model_that_talks_about_limits_has_not_reached_one() -> None:
 
 
 # -- errors ------------------------------------------------------------------------------------------
-
-
-def named(name: str, message: str = "", **attributes: Any) -> Exception:
-    """An error known by its name, as one of a package that is not installed."""
-    error = type(name, (Exception,), {})(message)
-    vars(error).update(attributes)
-    return error
 
 
 @pytest.mark.parametrize(

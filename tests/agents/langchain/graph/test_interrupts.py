@@ -245,6 +245,3 @@ def test_what_is_decided_is_always_allowed(allowed: set[str], data: st.DataObjec
     assert decision["type"] in allowed
     make_schema: Any = vars(human_in_the_loop)["_decision_schema"]
     TypeAdapter(make_schema(words, "rm")).validate_python(decision)
-
-
-# -- free form ---------------------------------------------------------------------------------------

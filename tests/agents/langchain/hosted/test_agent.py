@@ -25,7 +25,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
 from tests.agents.langchain.agui_client import WAYS, Page, Way, ainvoke, astream, invoke, model
-from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.graphs import WaitingTool, broken, weather
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
     call_graph,
@@ -275,19 +275,12 @@ async def test_a_client_that_cancels_ends_the_run() -> None:
 
 
 async def test_a_run_that_is_cancelled_settles_its_calls() -> None:
-    started = asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        started.set()
-        await asyncio.Event().wait()
-        return "never"
+    waiting = WaitingTool()
 
     transport = RecordingTransport()
-    agent = acp_agent(ScriptedChatModel(call("wait", {})), [wait], transport=transport)
+    agent = acp_agent(ScriptedChatModel(call("wait", {})), [waiting.tool], transport=transport)
     task = asyncio.create_task(agent.ainvoke(PROMPT))
-    await soon(started.wait())
+    await soon(waiting.begun.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await soon(task)
@@ -320,21 +313,14 @@ async def test_a_thread_has_no_unanswered_call_after_a_cancel(wrap: Any, run: Wa
 
 
 async def test_a_thread_has_no_unanswered_call_after_its_task_was_cancelled() -> None:
-    begun = asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait."""
-        begun.set()
-        await asyncio.Event().wait()
-        return "never"
+    waiting = WaitingTool()
 
     page = Page()
     agent = agui_agent(
-        ScriptedChatModel([call("wait", {})]), [wait], transport=page, checkpointer=InMemorySaver()
+        ScriptedChatModel([call("wait", {})]), [waiting.tool], transport=page, checkpointer=InMemorySaver()
     )
     task = asyncio.create_task(agent.ainvoke(PROMPT, on_thread("s1")))
-    await soon(begun.wait())
+    await soon(waiting.begun.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -508,12 +494,6 @@ async def test_a_plain_runnable_is_followed_too() -> None:
 def test_an_agent_that_exists_takes_no_more_parts() -> None:
     with pytest.raises(ConfigurationError, match="name, tools, middleware cannot be added"):
         acp_agent(create_agent(model(), []), [weather], middleware=[HumanInTheLoopMiddleware({})], name="x")
-
-
-def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
-    wrong: Any = {"emit_tool_strat": False}
-    with pytest.raises(ConfigurationError, match=r"no option 'emit_tool_strat'.*emit_tool_start"):
-        acp_middleware(RecordingTransport(), **wrong)
 
 
 def test_the_pieces_come_in_their_order() -> None:

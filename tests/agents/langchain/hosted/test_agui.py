@@ -11,24 +11,19 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt import InjectedState
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command
 from tests.agents.langchain.agui_client import ASK, WAYS, Page, Way, ainvoke, astream, model
-from tests.agents.langchain.graphs import broken, graph_of, weather
+from tests.agents.langchain.graphs import WaitingTool, broken, graph_of, weather
 from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_thread
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 
-from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, current_channel
+from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.agents.langchain.hosted.run import OwnRun
-from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import sse_transport
-from trunkline.frontends.agui.hosted import AguiHosted
 from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 # -- what is told ----------------------------------------------------------------------------------
@@ -40,28 +35,12 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
     agent = agui_agent(model(), [weather], transport=page, checkpointer=saver)
     await run(agent, PROMPT, on_thread("t1"))
     assert page.kinds == [
-        "RUN_STARTED",
-        "STEP_STARTED",
-        "REASONING_START",
-        "REASONING_MESSAGE_START",
-        "REASONING_MESSAGE_CONTENT",
-        "REASONING_MESSAGE_END",
-        "REASONING_END",
-        "TEXT_MESSAGE_START",
-        "TEXT_MESSAGE_CONTENT",
-        "TOOL_CALL_START",
-        "TOOL_CALL_ARGS",
-        "TOOL_CALL_END",
-        "TEXT_MESSAGE_END",
-        "STEP_FINISHED",
-        "TOOL_CALL_RESULT",
-        "STEP_STARTED",
-        "TEXT_MESSAGE_START",
-        "TEXT_MESSAGE_CONTENT",
-        "TEXT_MESSAGE_END",
-        "STEP_FINISHED",
-        "RUN_FINISHED",
-    ]
+        "RUN_STARTED", "STEP_STARTED", "REASONING_START", "REASONING_MESSAGE_START",
+        "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END", "REASONING_END", "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT", "TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TEXT_MESSAGE_END",
+        "STEP_FINISHED", "TOOL_CALL_RESULT", "STEP_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END", "STEP_FINISHED", "RUN_FINISHED",
+    ]  # fmt: skip
     assert page.outcome == "success"
     assert page.call("call_1") == {
         "name": "weather",
@@ -219,25 +198,18 @@ async def test_a_context_brings_its_own_transport() -> None:
 
 
 async def test_a_thread_has_one_run_at_a_time(page: Page) -> None:
-    go, begun = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait."""
-        begun.set()
-        await go.wait()
-        return "done"
+    waiting = WaitingTool()
 
     script = ScriptedChatModel(call("wait", {}), "Done.", each_turn=True)
-    agent = agui_agent(script, [wait], checkpointer=InMemorySaver())
+    agent = agui_agent(script, [waiting.tool], checkpointer=InMemorySaver())
     first = asyncio.create_task(agent.ainvoke(page.request("go"), transport=page))
-    await soon(begun.wait())
+    await soon(waiting.begun.wait())
     second = sse_transport()
     second.attach(agent.ainvoke(page.request("me too"), transport=second))
     refused = b"".join([piece async for piece in second])
     assert b"a run of this thread is on its way" in refused
     assert b"SESSION_BUSY" in refused
-    go.set()
+    waiting.go.set()
     await soon(first)
     await ainvoke(agent, page.request("and now"), transport=page)
     assert page.outcome == "success"
@@ -311,46 +283,30 @@ async def test_a_transport_that_cannot_connect_is_tried_and_logged(caplog: pytes
 
 
 async def test_a_reader_that_leaves_cancels_the_run_that_is_for_it() -> None:
-    gone, begun = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            gone.set()
-        return "never"
+    waiting = WaitingTool()
 
     reader = sse_transport()
-    agent = agui_agent(ScriptedChatModel(call("wait", {})), [wait])
+    agent = agui_agent(ScriptedChatModel(call("wait", {})), [waiting.tool])
     task = asyncio.create_task(agent.ainvoke(PROMPT, transport=reader))
     pieces = aiter(reader)
     await soon(anext(pieces))
-    await soon(begun.wait())
+    await soon(waiting.begun.wait())
     await pieces.aclose()
-    await soon(gone.wait())
+    await soon(waiting.ended.wait())
     with pytest.raises(asyncio.CancelledError):
         await soon(task)
 
 
 async def test_a_run_goes_on_without_its_reader_where_that_is_the_policy() -> None:
-    go = asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait."""
-        await go.wait()
-        return "done"
+    waiting = WaitingTool()
 
     reader = sse_transport()
-    agent = agui_agent(ScriptedChatModel(call("wait", {}), "Done."), [wait], on_disconnect="continue")
+    agent = agui_agent(ScriptedChatModel(call("wait", {}), "Done."), [waiting.tool], on_disconnect="continue")
     task = asyncio.create_task(agent.ainvoke(PROMPT, transport=reader))
     pieces = aiter(reader)
     await soon(anext(pieces))
     await pieces.aclose()
-    go.set()
+    waiting.go.set()
     assert (await soon(task))["messages"][-1].content == "Done."
 
 
@@ -530,18 +486,11 @@ async def test_a_tool_that_raises_is_told_and_the_run_goes_on(page: Page) -> Non
 async def test_a_run_that_is_cancelled_says_so_as_its_client_knows_it(
     version: str | None, outcome: str | None
 ) -> None:
-    page, begun = Page(version=version), asyncio.Event()
+    page, waiting = Page(version=version), WaitingTool()
 
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        begun.set()
-        await asyncio.Event().wait()
-        return "never"
-
-    agent = agui_agent(ScriptedChatModel(call("wait", {})), [wait], transport=page)
+    agent = agui_agent(ScriptedChatModel(call("wait", {})), [waiting.tool], transport=page)
     task = asyncio.create_task(agent.ainvoke(page.request("go")))
-    await soon(begun.wait())
+    await soon(waiting.begun.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await soon(task)
@@ -608,42 +557,3 @@ async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page)
     context = TrunklineContext(transport=page, thread_id="t7", run_id="r7")
     await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks}, context=context))
     assert (page.text, ids(page)) == ("Let me look. It is sunny.", ("t7", "r7"))
-
-
-# -- nothing of it is kept -------------------------------------------------------------------------
-
-
-# -- the channel -------------------------------------------------------------------------------------
-
-
-def channel_on(page: Page) -> Channel:
-    channel = OwnRuns(AguiHosted(), page).open(None, on_thread("t1"))
-    assert channel is not None
-    return channel
-
-
-def run_of(channel: Channel) -> OwnRun:
-    assert channel.run is not None
-    return channel.run
-
-
-def test_between_two_runs_nobody_hears_anything(page: Page) -> None:
-    channel = channel_on(page)
-    run_of(channel).interrupt(_stop("ask"))
-    run_of(channel).end()
-    channel.emit(ev.Text(message_id="m", delta="late"))
-    run_of(channel).end()
-    assert page.outcome == "interrupt"
-    run_of(channel).finish()
-    assert len([one for one in page.events if one["type"].startswith("RUN_")]) == 2
-
-
-def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
-    channel = channel_on(page)
-    run_of(channel).interrupt()
-    run_of(channel).end()
-    assert page.outcome == "success"
-
-
-def _stop(value: Any) -> BaseException:
-    return GraphInterrupt((Interrupt(value, id="i1"),))

@@ -113,6 +113,24 @@ def test_a_run_with_an_interrupt_and_an_error_ends_as_the_error(outcome: BaseExc
     assert " ".join(filter(None, (page.kinds[-1], page.outcome))) == last
 
 
+def test_between_two_runs_nobody_hears_anything(page: Page) -> None:
+    channel = opened(OwnRuns(AguiHosted(), page))
+    run_of(channel).interrupt(GraphInterrupt([Interrupt("ask", id="i1")]))
+    run_of(channel).end()
+    channel.emit(ev.Text(message_id="m", delta="late"))
+    run_of(channel).end()
+    assert page.outcome == "interrupt"
+    run_of(channel).finish()
+    assert len([one for one in page.events if one["type"].startswith("RUN_")]) == 2
+
+
+def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
+    run = run_of(opened(OwnRuns(AguiHosted(), page)))
+    run.interrupt()
+    run.end()
+    assert page.outcome == "success"
+
+
 def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
     transport = RecordingTransport()
     runs = OwnRuns(AcpHosted(), transport)

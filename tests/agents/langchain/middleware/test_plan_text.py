@@ -37,17 +37,11 @@ def test_a_list_that_says_what_it_is_becomes_a_plan(text: str, found: list[str])
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "The three largest cities:\n1. Tokyo\n2. Delhi\n3. Shanghai",
-        "Plan:\n1. Look",
-        "Plan:\n2. Look\n3. Write",
-        "Plan: look, then write.",
-        "My plan:\n```\n1. Look\n2. Write\n```",
-        "- Look\n- Write",
-        "In 2024. Nothing happened",
-        "[x] Look",
+        "", "The three largest cities:\n1. Tokyo\n2. Delhi\n3. Shanghai", "Plan:\n1. Look",
+        "Plan:\n2. Look\n3. Write", "Plan: look, then write.", "My plan:\n```\n1. Look\n2. Write\n```",
+        "- Look\n- Write", "In 2024. Nothing happened", "[x] Look",
     ],
-)
+)  # fmt: skip
 def test_any_other_list_is_a_part_of_the_answer(text: str) -> None:
     assert lines(text) == []
 

@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of, broken, run_turn, weather
+from tests.agents.langchain.graphs import WaitingTool, agent_of, broken, run_turn, weather
 from tests.agents.langchain.middleware.conftest import Play
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
@@ -124,18 +124,11 @@ def test_an_interrupt_and_a_cancelled_turn_always_pass(run: Run, error: Exceptio
 
 
 async def test_a_cancelled_task_passes() -> None:
-    started = asyncio.Event()
+    waiting = WaitingTool()
 
-    @tool
-    async def wait() -> str:
-        """Wait."""
-        started.set()
-        await asyncio.Event().wait()
-        return ""
-
-    agent = create_agent(ScriptedChatModel(call("wait", {})), [wait], middleware=[ToolMiddleware()])
+    agent = create_agent(ScriptedChatModel(call("wait", {})), [waiting.tool], middleware=[ToolMiddleware()])
     task = asyncio.create_task(agent.ainvoke(PROMPT))
-    await soon(started.wait())
+    await soon(waiting.begun.wait())
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await soon(task)

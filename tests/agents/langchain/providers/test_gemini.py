@@ -197,6 +197,3 @@ async def test_an_error_in_the_middle_ends_the_turn_in_googles_words(
     assert (code, "The model is overloaded." in words) == ("model_failed", True)
     assert [text_of(events), text_of(after)] == ["Half", "Better."]
     WIRE.check(server.asked[1])
-
-
-# -- what the server is told -------------------------------------------------------------------------
