@@ -26,8 +26,6 @@ from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 
-__all__ = ["PROCESS_ENDED", "AgentHooks", "recall"]
-
 log = logging.getLogger("trunkline.session")
 
 PROCESS_ENDED = "the process that ran this turn ended before it"

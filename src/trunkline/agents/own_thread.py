@@ -13,8 +13,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["OwnThread"]
-
 
 class OwnThread:
     """A thread that does one thing after another.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from trunkline.agents.interface import Agent
     from trunkline.workspace.policy import Policy
 
-__all__ = ["command"]
-
 _HELP = """Serve the agent TARGET over the Agent Client Protocol on stdin and stdout.
 
 Editors run this; there is nothing to type. Whatever the agent prints goes to stderr.

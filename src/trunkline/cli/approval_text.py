@@ -15,8 +15,6 @@ from trunkline.content import Content, DiffBlock, TextBlock
 from trunkline.conversation import Call
 from trunkline.safe_text import one_line, reveal
 
-__all__ = ["Cut", "cut_lines", "lines_of_change", "lines_of_proposal"]
-
 _MOST_LINES = 60
 _MOST_CHARACTERS = 6000
 _MOST_COMPARED = 20_000

@@ -21,8 +21,6 @@ from trunkline.cli.start import prepare_process
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 
-__all__ = ["command"]
-
 _TOUR = ("hello", "/tools", "/permission", "a", "/plan", "/subagents")
 
 _HELP = """Talk to the agent TARGET in this terminal.

@@ -24,8 +24,6 @@ from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["ChatLoop"]
-
 _INTERRUPTED = 130
 
 

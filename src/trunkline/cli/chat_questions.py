@@ -17,8 +17,6 @@ from trunkline.questions import Form, Link, Option, Permission
 from trunkline.safe_text import one_line, reveal
 from trunkline.session.permissions import Edited
 
-__all__ = ["KeyboardQuestions"]
-
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
 _EDIT = "e"
 _SHOW_ALL = "s"

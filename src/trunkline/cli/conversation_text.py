@@ -21,8 +21,6 @@ from trunkline.conversation import (
 from trunkline.journal import SessionInfo
 from trunkline.safe_text import escape, one_line
 
-__all__ = ["as_markdown", "as_text"]
-
 
 def as_text(info: SessionInfo, conversation: Conversation) -> str:
     """Give a conversation as safe, plain text."""

@@ -11,8 +11,6 @@ from trunkline.conversation import Conversation
 from trunkline.questions import ClientCall, Form, Link
 from trunkline.safe_text import one_line, reveal
 
-__all__ = ["mark_of", "EventLines", "describe_plan"]
-
 _MARKS = {
     "pending": "·", "in_progress": "→", "completed": "✓", "failed": "✗", "denied": "⊘", "cancelled": "⊘",
 }  # fmt: skip

@@ -20,8 +20,6 @@ from trunkline.errors import AuthenticationRequired
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 
-__all__ = ["command"]
-
 _LONGEST_PROMPT = 16 * 1024 * 1024
 
 _HELP = """Send PROMPT to the agent TARGET and print the answer.

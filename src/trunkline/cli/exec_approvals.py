@@ -8,8 +8,6 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.questions import ALLOW_KINDS, Permission
 
-__all__ = ["ExecApprovals", "Approve"]
-
 Approve = Literal["all", "reads", "none"]
 _READS = frozenset({"read", "search"})
 

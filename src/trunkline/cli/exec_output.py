@@ -20,8 +20,6 @@ from trunkline.folding import Folder
 from trunkline.questions import Permission
 from trunkline.safe_text import escape, escape_json
 
-__all__ = ["EventsPrinter", "Format", "JsonPrinter", "Printer", "TextPrinter"]
-
 Format = Literal["text", "json", "events"]
 
 

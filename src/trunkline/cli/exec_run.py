@@ -21,8 +21,6 @@ from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.session.session import Receipt, Session
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["READER_GONE", "INTERRUPTED", "ExecRun"]
-
 FAILED, TIMED_OUT, DENIED, INTERRUPTED, READER_GONE = 1, 3, 5, 130, 141
 
 

@@ -14,8 +14,6 @@ from trunkline.folding import Folder
 from trunkline.journal import Journal, Record, SessionInfo
 from trunkline.safe_text import escape_json
 
-__all__ = ["FORMATS", "as_row"]
-
 Pieces = AsyncIterator[bytes]
 
 

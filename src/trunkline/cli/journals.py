@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
 
-__all__ = ["all_sessions", "find_session", "opened_journal"]
-
 _SHORTEST_PREFIX = 8
 _PAGE = 500
 

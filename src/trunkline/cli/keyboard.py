@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 
-__all__ = ["Keyboard"]
-
 _LONGEST_LINE = 1024 * 1024
 
 

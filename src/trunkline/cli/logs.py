@@ -8,8 +8,6 @@ import traceback
 
 from trunkline.safe_text import escape
 
-__all__ = ["show_logs"]
-
 _SWITCH = "TRUNKLINE_TRACEBACK"
 
 

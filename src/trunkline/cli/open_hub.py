@@ -13,8 +13,6 @@ from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.workspace.policy import Policy
 
-__all__ = ["open_session", "opened_hub"]
-
 
 @asynccontextmanager
 async def opened_hub(

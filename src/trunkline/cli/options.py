@@ -12,8 +12,6 @@ from trunkline.journal.address import DEFAULT_TEXT, parse_address
 if TYPE_CHECKING:
     from trunkline.workspace.policy import Policy
 
-__all__ = ["FOLDER", "journal_option", "policy_option"]
-
 
 class _Folder(click.Path):
     """A folder that exists; an empty name is refused, where click takes it for the current folder."""

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-__all__ = ["Output"]
-
 
 class Output:
     """The real stdout. What agents print goes to stderr, so that results stay readable for programs."""

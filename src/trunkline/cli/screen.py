@@ -22,8 +22,6 @@ from trunkline.conversation import Call, Conversation
 from trunkline.events import PlanEntry
 from trunkline.safe_text import escape, one_line, reveal
 
-__all__ = ["Screen"]
-
 _LONGEST_BLOCK = 8192
 _TAIL = 2000
 _FRAME = 0.08

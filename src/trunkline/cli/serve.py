@@ -28,8 +28,6 @@ from trunkline.workspace.policy import Policy
 if TYPE_CHECKING:
     from trunkline.server.security.limits import Limits
 
-__all__ = ["command"]
-
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 

@@ -23,8 +23,6 @@ from trunkline.events import TurnStarted
 from trunkline.journal import Journal, SessionInfo
 from trunkline.safe_text import escape_json, one_line
 
-__all__ = ["age_of", "command"]
-
 T = TypeVar("T")
 
 _HELP = """List, show, export, delete and prune sessions.

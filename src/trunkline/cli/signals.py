@@ -8,8 +8,6 @@ import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["handle_signals"]
-
 
 @contextmanager
 def handle_signals(handler: Callable[[signal.Signals], None]) -> Generator[None]:

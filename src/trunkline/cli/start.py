@@ -5,8 +5,6 @@ from __future__ import annotations
 from trunkline.cli.logs import show_logs
 from trunkline.transports.process.secrets import close_process
 
-__all__ = ["prepare_process"]
-
 
 def prepare_process(*, shows_failures: bool = False) -> None:
     """Print logs as lines, and keep our secrets from the processes that the agent starts.

@@ -7,8 +7,6 @@ import re
 
 import click
 
-__all__ = ["parse_age", "parse_size", "parse_wait", "size_text"]
-
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _WRITTEN = re.compile(r"([0-9]{1,12}(?:[.][0-9]{1,3})?) ?([A-Za-z]*)")

@@ -21,8 +21,6 @@ from trunkline.errors import AuthenticationRequired, InvalidCommand
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 
-__all__ = ["ScriptedAgent"]
-
 _CONTEXT_SIZE = 8192
 _HINT = "Say something and I will repeat it, or try /tools, /permission or /plan."
 

@@ -20,8 +20,6 @@ from trunkline.errors import AgentProtocolError
 from trunkline.json_patch import copy_json
 from trunkline.open_words import known_words
 
-__all__ = ["check_event", "is_plain_text", "well_formed"]
-
 _WRONG_WORD = re.compile(r"Invalid enum value .* at `\$\.(\w+)`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 

@@ -11,8 +11,6 @@ from trunkline import events as ev
 from trunkline.grammar.memory import KnownCall, Memory, keep
 from trunkline.grammar.table import IN_TURN, RULES, STATUS_TABLE, TURN_TABLE, Action, Phase
 
-__all__ = ["Grammar", "Violation"]
-
 _VIOLATIONS = 100  # How many broken rules are remembered.
 
 _OF_THIS_TURN = (Action.EMIT, Action.RESUME_AND_EMIT, Action.SUSPEND, Action.RESUME, Action.END)

@@ -13,8 +13,6 @@ import msgspec
 
 from trunkline.events import ToolStatus
 
-__all__ = ["REMEMBERED", "KnownCall", "Memory", "Owner"]
-
 REMEMBERED = 1000
 
 T = TypeVar("T")

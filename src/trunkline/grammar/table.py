@@ -25,8 +25,6 @@ from enum import Enum, IntEnum
 
 from trunkline import events as ev
 
-__all__ = ["IN_TURN", "RULES", "STATUS_TABLE", "TURN_TABLE", "Action", "Phase", "Row"]
-
 
 class Phase(IntEnum):
     """The state of a session between and inside its turns; also the column of TURN_TABLE."""

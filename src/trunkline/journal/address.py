@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from trunkline.errors import ConfigurationError
 
-__all__ = ["DEFAULT_TEXT", "FORMS", "JournalAddress", "default_address", "parse_address"]
-
 FORMS = "sqlite:PATH, for example sqlite:journal.db, or memory:"
 """The addresses that are known, for error texts."""
 DEFAULT_TEXT = "TRUNKLINE_JOURNAL, else a SQLite file in your data folder"

@@ -16,8 +16,6 @@ from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Raw, TurnStarted, decode_event, encode_event
 from trunkline.journal.interface import Lease, Record
 
-__all__ = ["COMMAND", "EVENT", "TURN", "Batch", "Row", "copy", "decode_command", "encode", "pack", "unpack"]
-
 EVENT, TURN, COMMAND = 0, 1, 2
 """The kinds of a row; TURN is the event that begins a turn, which is where retention may cut."""
 

@@ -9,8 +9,6 @@ import sqlite3
 
 from trunkline.errors import Corrupt, JournalError, TrunklineError
 
-__all__ = ["damaged", "explain", "is_everyones"]
-
 _ADVICE = {
     sqlite3.SQLITE_FULL: "the disk or a quota is full: free some space; writing goes on by itself after that",
     sqlite3.SQLITE_BUSY: "another process holds it for too long: see who with `fuser`, then try again",

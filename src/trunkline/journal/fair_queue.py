@@ -18,8 +18,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from trunkline.journal.interface import SessionKey
 
-__all__ = ["GROUP_BYTES", "NOBODY", "FairQueue", "Job", "Work"]
-
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from trunkline.errors import Corrupt, JournalError
 from trunkline.journal.failures import damaged
 
-__all__ = ["RESERVE", "FileHealth"]
-
 RESERVE = 32 * 2**20
 """How many bytes of the disk stay free: with less, nothing new is begun."""
 

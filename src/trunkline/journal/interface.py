@@ -26,19 +26,6 @@ from trunkline.commands import Command
 from trunkline.errors import JournalError
 from trunkline.events import AnyEvent
 
-__all__ = [
-    "WAITING_COMMANDS",
-    "Disposition",
-    "Held",
-    "Journal",
-    "Lease",
-    "Posted",
-    "Record",
-    "SessionInfo",
-    "SessionKey",
-    "Snapshot",
-]
-
 WAITING_COMMANDS = 1000
 """How many commands may wait for a session's owner; more are refused with SessionBusy."""
 

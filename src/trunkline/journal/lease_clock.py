@@ -10,8 +10,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Moment", "boot_id", "lease_clock"]
-
 # CLOCK_BOOTTIME goes on while the machine sleeps (clock_gettime(2)), so a lease ends during a suspend as
 # it would for a process that was stopped. Where it does not exist, the monotonic clock is the nearest.
 _CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

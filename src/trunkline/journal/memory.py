@@ -33,8 +33,6 @@ from trunkline.journal.interface import (
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.watch import Watch
 
-__all__ = ["MemoryJournal"]
-
 
 @dataclass
 class _Command:

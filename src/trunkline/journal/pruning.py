@@ -15,8 +15,6 @@ from trunkline.journal import retention
 from trunkline.journal.fair_queue import Work
 from trunkline.journal.lease_clock import Moment
 
-__all__ = ["Pruning"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from typing import TypeVar
 
 from trunkline.journal.failures import explain
 
-__all__ = ["Readers"]
-
 T = TypeVar("T")
 
 

@@ -11,24 +11,6 @@ from trunkline.errors import Corrupt, Fenced, JournalError, SessionBusy, Session
 from trunkline.journal.codec import TURN, Batch
 from trunkline.journal.interface import WAITING_COMMANDS, Lease, SessionKey, Snapshot
 
-__all__ = [
-    "BLOB_GRACE",
-    "check_fence",
-    "check_next",
-    "check_snapshot",
-    "check_waiting",
-    "closed",
-    "cut",
-    "digest_of",
-    "digests_in",
-    "exists",
-    "missing",
-    "same_folder",
-    "unposted",
-    "verify",
-    "with_kept",
-]
-
 BLOB_GRACE = 3600.0
 """Seconds a blob is kept although no record mentions it: its record may be on the way."""
 

@@ -16,18 +16,6 @@ from pathlib import Path
 from trunkline.errors import JournalError
 from trunkline.journal.failures import damaged
 
-__all__ = [
-    "APPLICATION_ID",
-    "MIGRATIONS",
-    "VERSION",
-    "can_write",
-    "connect",
-    "make_file",
-    "migrate",
-    "read_options",
-    "use_wal",
-]
-
 APPLICATION_ID = 0x74726B6C
 """``trkl``, in the header of every file of ours."""
 

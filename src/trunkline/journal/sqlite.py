@@ -42,8 +42,6 @@ from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
 
-__all__ = ["SqliteJournal"]
-
 T = TypeVar("T")
 
 _BLOBS = SessionKey("", "blobs")

@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from trunkline.errors import JournalError
 
-__all__ = ["Watch"]
-
 
 class Watch:
     """Turns a mark that differs after every change into a version that only grows.

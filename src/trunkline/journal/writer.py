@@ -23,8 +23,6 @@ from trunkline.journal.failures import explain, is_everyones
 from trunkline.journal.fair_queue import NOBODY, FairQueue, Job, Work
 from trunkline.journal.interface import SessionKey
 
-__all__ = ["Writer"]
-
 T = TypeVar("T")
 
 log = logging.getLogger("trunkline.journal")

@@ -14,8 +14,6 @@ from typing import NamedTuple, Union
 
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Outbound"]
-
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 

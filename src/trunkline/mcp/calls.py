@@ -21,8 +21,6 @@ from trunkline import events as ev
 from trunkline.errors import SessionError
 from trunkline.questions import Form, Link, Question
 
-__all__ = ["RunningCall", "RunningCalls", "UserChannel", "show_progress"]
-
 log = logging.getLogger("trunkline.mcp")
 
 _BURST = 50

@@ -14,8 +14,6 @@ import httpx
 
 from trunkline.mcp.allowed_hosts import Outbound
 
-__all__ = ["CheckedTransport", "NotAllowed"]
-
 _PORTS = {"http": 80, "https": 443}
 
 

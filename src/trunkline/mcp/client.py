@@ -28,8 +28,6 @@ from trunkline.mcp.checked_transport import CheckedTransport, NotAllowed
 from trunkline.mcp.connections import Connection, Program, Site
 from trunkline.transports.process.pipes import Pipes
 
-__all__ = ["Client", "explain_failure", "open_connection"]
-
 log = logging.getLogger("trunkline.mcp")
 
 _CONNECT = 30.0

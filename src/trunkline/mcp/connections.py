@@ -14,8 +14,6 @@ import msgspec
 
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Connection", "Program", "Servers", "Site", "read_connections"]
-
 Servers = Union[Mapping[str, Mapping[str, Any]], Iterable[Mapping[str, Any]]]
 
 _HTTP = frozenset({"http", "streamable_http", "streamable-http"})

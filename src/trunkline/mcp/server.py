@@ -25,8 +25,6 @@ from trunkline.mcp.client import Client, explain_failure, open_connection
 from trunkline.mcp.connections import Connection, Site
 from trunkline.transports.process.pipes import Pipes
 
-__all__ = ["CallFailed", "Server"]
-
 log = logging.getLogger("trunkline.mcp")
 
 _START_WITHIN = 20.0

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
-__all__ = ["name_tools"]
-
 # OpenAI and Anthropic accept names of letters, digits, "_" and "-", at most 64 of them.
 _LONGEST = 64
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")

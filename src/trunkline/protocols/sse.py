@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from trunkline.errors import AgentProtocolError
 
-__all__ = ["KEEP_ALIVE", "MEDIA_TYPE", "FrameReader", "write_comment", "write_frame", "write_frames"]
-
 MEDIA_TYPE = "text/event-stream"
 
 _LONGEST = 64 * 1024 * 1024

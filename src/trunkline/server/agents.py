@@ -27,8 +27,6 @@ from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
 from trunkline.workspace.roots import existing_folder
 
-__all__ = ["DEFAULT", "ServedAgent", "ServedAgents", "name_agents", "server_settings"]
-
 DEFAULT = "default"
 """The name of the first agent for front ends that know no other."""
 

@@ -17,8 +17,6 @@ from starlette.types import Scope, Send
 
 from trunkline.errors import JournalError, TrunklineError
 
-__all__ = ["HttpError", "refusal_of", "refuse"]
-
 log = logging.getLogger("trunkline.server")
 
 _OURS = 'something went wrong in the server; its log says what. The code is "{}"'

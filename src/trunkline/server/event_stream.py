@@ -23,8 +23,6 @@ from trunkline.cursor import Cursor
 from trunkline.protocols.sse import KEEP_ALIVE, MEDIA_TYPE
 from trunkline.server.security.limits import Limits
 
-__all__ = ["StreamResponse", "Framing", "sse_framing", "wanted_framing"]
-
 _PACE = 0.005
 """Seconds between the small messages of a fast stream: sending costs more than producing."""
 _FEW = 64

@@ -28,8 +28,6 @@ from trunkline.server.app import Server
 from trunkline.server.security.limits import Limits
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["bind", "listen", "url_of"]
-
 _MOST_PONGS = 1000
 _NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 

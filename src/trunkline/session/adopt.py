@@ -34,8 +34,6 @@ from trunkline.session.ids import new_id
 from trunkline.session.questions import named
 from trunkline.session.session import Session
 
-__all__ = ["adopt", "as_events", "unknown_to"]
-
 
 async def adopt(session: Session, *, is_new: bool = False) -> None:
     """Add to the journal what only the agent remembers; ``is_new``: the session was made just now."""

@@ -20,8 +20,6 @@ from trunkline.session.stream import EventStream
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.view import SessionView
 
-__all__ = ["TurnSession", "apply_to_session"]
-
 # Only the session emits these: it alone knows about turns, windows, the queue and decisions.
 _ONLY_BY_SESSION = (
     ev.TurnStarted,

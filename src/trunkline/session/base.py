@@ -34,8 +34,6 @@ from trunkline.session.stream import EventStream
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 
-__all__ = ["BaseSession", "SessionHub"]
-
 
 class SessionHub(OwnerProcess, Protocol):
     """What a session needs of its hub."""

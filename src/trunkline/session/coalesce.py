@@ -15,8 +15,6 @@ import msgspec
 from trunkline.cursor import piece_of
 from trunkline.events import AnyEvent, Delta, Event, TerminalOutput, Text, Thought, ToolInput
 
-__all__ = ["Coalescer"]
-
 _SUBJECTS: dict[type[Event], str] = {
     Text: "message_id",
     Thought: "message_id",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-__all__ = ["FollowerWatch"]
-
 
 class FollowerWatch:
     """Cancels a session's turn once no reader has followed it for a while."""

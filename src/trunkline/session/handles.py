@@ -15,17 +15,6 @@ from trunkline.json_patch import diff
 from trunkline.session.view import SessionView
 from trunkline.transports.event_loops import running_loop
 
-__all__ = [
-    "HandleContext",
-    "SharedState",
-    "ToolHandle",
-    "check_plain",
-    "discard",
-    "in_loop",
-    "must_be_awaited",
-    "wait_in_loop",
-]
-
 T = TypeVar("T")
 P = ParamSpec("P")
 

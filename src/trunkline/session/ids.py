@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 
-__all__ = ["new_id", "new_session_id"]
-
 
 def new_session_id() -> str:
     """A session id that cannot be guessed: ``sess_`` and 160 random bits."""

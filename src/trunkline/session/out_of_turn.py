@@ -22,8 +22,6 @@ from trunkline.session.ids import new_id
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run, SessionView
 
-__all__ = ["OutOfTurnEvents", "begin_agent_turn"]
-
 log = logging.getLogger("trunkline.session")
 
 _OF_SESSION = (

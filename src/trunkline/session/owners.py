@@ -24,8 +24,6 @@ from trunkline.journal.lease_clock import boot_id, lease_clock
 from trunkline.session.ids import new_id
 from trunkline.session.stream import EventStream
 
-__all__ = ["OwnedSession", "OwnerProcess", "Ownership", "is_gone", "new_owner"]
-
 
 def new_owner() -> str:
     """A name for this process, unique among all that share a journal."""

@@ -26,8 +26,6 @@ from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
-__all__ = ["Approval", "Decision", "Edited", "Permissions", "ToolRequest"]
-
 Approval = tuple[Hashable, ...]
 """One access that was approved: a kind and a file, or a command's words, its variables and its folder."""
 

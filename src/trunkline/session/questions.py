@@ -20,8 +20,6 @@ from trunkline.errors import AlreadyAnswered, InvalidCommand
 from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 from trunkline.transports.event_loops import running_loop
 
-__all__ = ["OpenQuestions", "named", "seconds_left", "check_answer"]
-
 _REMEMBERED = 1000
 
 

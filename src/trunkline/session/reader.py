@@ -15,8 +15,6 @@ from typing import Protocol
 from trunkline.cursor import Cursor, Entry, piece_of, remainder
 from trunkline.journal import Journal, Lease, SessionKey
 
-__all__ = ["WHOLE", "Reader", "ReaderSource"]
-
 _PAGE = 500
 
 WHOLE = 1 << 60

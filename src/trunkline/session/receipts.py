@@ -11,8 +11,6 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.errors import InvalidCommand, SessionBusy
 
-__all__ = ["PromptQueue", "Receipt", "Receipts"]
-
 _REMEMBERED = 1000
 
 

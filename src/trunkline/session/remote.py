@@ -20,8 +20,6 @@ from trunkline.journal import Disposition, Journal, Lease, SessionInfo
 from trunkline.session.ids import new_id
 from trunkline.session.settings import Settings
 
-__all__ = ["RemoteCommands", "error_of"]
-
 log = logging.getLogger("trunkline.session")
 
 

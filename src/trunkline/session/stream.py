@@ -44,8 +44,6 @@ from trunkline.session.coalesce import Coalescer
 from trunkline.session.reader import WHOLE, Reader
 from trunkline.session.settings import Settings
 
-__all__ = ["EventStream"]
-
 _SLICE = 200
 """How many records are taken over before others may run again."""
 

@@ -7,8 +7,6 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
-__all__ = ["BackgroundTasks"]
-
 log = logging.getLogger("trunkline.session")
 
 

@@ -31,8 +31,6 @@ from trunkline.session.permissions import Permissions
 from trunkline.session.turn_base import BaseTurn, with_well_formed_text
 from trunkline.session.view import Run
 
-__all__ = ["Turn"]
-
 T = TypeVar("T")
 
 log = logging.getLogger("trunkline.agent")

@@ -19,8 +19,6 @@ from trunkline.session.context import TurnContext
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.usage import Account, add_usage
 
-__all__ = ["BaseTurn", "with_well_formed_text"]
-
 
 class BaseTurn:
     """The part of a turn that does not depend on who drives it."""

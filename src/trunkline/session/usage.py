@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from trunkline import events as ev
 
-__all__ = ["Account", "add_usage"]
-
 Account = dict[tuple[str | None, str | None], ev.TokenUsage]
 """The tokens that were spent, by provider and model."""
 

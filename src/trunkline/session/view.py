@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from trunkline.workspace.access import TerminalsAccess
     from trunkline.workspace.guard import AccessGuard
 
-__all__ = ["Run", "SessionView"]
-
 Run = Callable[[Any], AsyncIterator[Any]]
 """A turn without a prompt: is given its TurnContext, and yields what ``Agent.run`` may yield."""
 

@@ -16,8 +16,6 @@ from trunkline.session.context import current
 from trunkline.session.permissions import Permissions, ToolRequest
 from trunkline.workspace.guard import FileAccess
 
-__all__ = ["WorkspaceGuard"]
-
 _TOOLS: dict[FileAccess, str] = {"read": "read_file", "edit": "write_file", "delete": "delete_file"}
 _VERBS: dict[FileAccess, str] = {"read": "Read", "edit": "Write", "delete": "Delete"}
 

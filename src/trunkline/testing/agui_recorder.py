@@ -10,8 +10,6 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.event_types import EventType
 from trunkline.protocols.agui.messages import snapshot_of
 
-__all__ = ["AguiRecorder"]
-
 E = TypeVar("E", bound=wire.BaseEvent)
 
 

@@ -9,8 +9,6 @@ from trunkline.commands import Answer
 from trunkline.events import Asked
 from trunkline.questions import Form, Permission
 
-__all__ = ["Answers", "accept_all", "refuse_all"]
-
 Answers = Callable[[Asked], Answer | None]
 """Answers a question, or leaves it open with None."""
 

@@ -14,8 +14,6 @@ from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.testing.answers import Answers, accept_all
 
-__all__ = ["run_prompt"]
-
 # A test answers at once, so a turn that counts as suspended only means that the machine is busy.
 _SETTINGS = Settings(suspend_after=60.0)
 

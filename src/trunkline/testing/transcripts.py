@@ -10,8 +10,6 @@ import msgspec
 
 from trunkline.events import Event, encode_event
 
-__all__ = ["normalize"]
-
 # The ids we make: a prefix and at least 96 random bits. Ids derived from them keep their tails.
 _RANDOM = re.compile(rb"\b([a-z]+)_[0-9a-f]{24,}\b")
 _TIMES = ("at", "expires_at")

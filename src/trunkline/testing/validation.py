@@ -8,8 +8,6 @@ import msgspec
 
 from trunkline.protocols.acp import wire
 
-__all__ = ["validate_acp_update"]
-
 _VARIANTS: dict[Any, type[wire.Wire]] = {
     variant.__struct_config__.tag: variant for variant in get_args(wire.SessionUpdate)
 }

@@ -14,8 +14,6 @@ from trunkline.tools.naming import locations_of
 from trunkline.workspace.call_paths import paths_of
 from trunkline.workspace.diffs import diff_of
 
-__all__ = ["CallFiles", "DiskPath", "ReadText"]
-
 DiskPath = Callable[[str, str], str | None]
 """The path on this machine for a tool's name and a path that its call names; None if it is on no disk."""
 

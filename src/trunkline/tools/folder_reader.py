@@ -8,8 +8,6 @@ from trunkline.errors import WorkspaceError
 from trunkline.tools.call_files import ReadText
 from trunkline.workspace import Files
 
-__all__ = ["folder_reader"]
-
 _MOST_BYTES = 1 << 20
 """How long the text of a file may be that is shown as overwritten."""
 

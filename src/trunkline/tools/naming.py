@@ -13,8 +13,6 @@ from trunkline.safe_text import one_line
 from trunkline.workspace.call_paths import openable_paths
 from trunkline.workspace.diffs import PATH_KEYS
 
-__all__ = ["KindMapper", "cautious_kind", "kind_of", "locations_of", "title_of"]
-
 KindMapper = Callable[[str], ev.ToolKind | None]
 
 _KINDS = frozenset(get_args(ev.ToolKind))

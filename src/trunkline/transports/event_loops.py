@@ -11,8 +11,6 @@ import threading
 from collections.abc import Awaitable
 from typing import Any, TypeVar, cast
 
-__all__ = ["background_loop", "running_loop", "wait_in_thread"]
-
 T = TypeVar("T")
 
 _STARTING = threading.Lock()

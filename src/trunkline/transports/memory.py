@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-__all__ = ["MemoryTransport"]
-
 
 class MemoryTransport:
     """Gives bytes to the listener at the other end, a tick later."""

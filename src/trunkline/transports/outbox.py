@@ -12,8 +12,6 @@ import asyncio
 from collections.abc import Callable
 from itertools import islice
 
-__all__ = ["Outbox", "OutboxTransport"]
-
 
 class Outbox:
     """Messages that wait for one reader at a time."""

@@ -13,8 +13,6 @@ from typing import Any
 
 from trunkline.transports.event_loops import running_loop
 
-__all__ = ["Sender"]
-
 log = logging.getLogger("trunkline.transports")
 
 _MOST_UNSENT = 65_536

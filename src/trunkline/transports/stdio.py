@@ -15,8 +15,6 @@ import stat
 import sys
 from collections.abc import Callable
 
-__all__ = ["StdioTransport"]
-
 _HIGH_WATER = 1 << 20
 _CHUNK = 1 << 18
 

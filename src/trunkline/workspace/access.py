@@ -9,8 +9,6 @@ from typing import Protocol
 from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.terminal import Exit, TerminalOutputView
 
-__all__ = ["TerminalAccess", "TerminalsAccess"]
-
 
 class TerminalAccess(Protocol):
     """One running command."""

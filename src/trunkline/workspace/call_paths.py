@@ -9,8 +9,6 @@ from urllib.parse import unquote, urlsplit
 from trunkline.content import DiffBlock
 from trunkline.workspace.diffs import PATH_KEYS, diff_of
 
-__all__ = ["openable_paths", "paths_of"]
-
 _LIST_KEYS = ("paths", "files", "file_paths", "edits")
 
 

@@ -14,8 +14,6 @@ from fnmatch import fnmatchcase
 from trunkline.workspace.patterns import SHELL, fold
 from trunkline.workspace.runners import CODE, LINE_READERS, RUNNER_WORDS, RUNNERS, SHELLS
 
-__all__ = ["LONGEST", "hides_commands", "is_shell_line", "names_in", "programs_of"]
-
 LONGEST = 64 * 1024
 """Characters of a command that are read; a longer one cannot be told."""
 

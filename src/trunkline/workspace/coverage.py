@@ -23,8 +23,6 @@ from trunkline.questions import Coverage
 from trunkline.workspace.command_lines import hides_commands
 from trunkline.workspace.patterns import split_command
 
-__all__ = ["command_in", "coverage_of", "folder_in", "variables_in"]
-
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

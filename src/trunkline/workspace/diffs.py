@@ -8,8 +8,6 @@ from typing import Any, cast
 
 from trunkline.content import Content, DiffBlock
 
-__all__ = ["PATH_KEYS", "diff_of"]
-
 PATH_KEYS = (
     "path",
     "file_path",

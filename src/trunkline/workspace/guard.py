@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-__all__ = ["AccessGuard", "FileAccess"]
-
 FileAccess = Literal["read", "edit", "delete"]
 
 

@@ -10,8 +10,6 @@ from trunkline.errors import NotAFile, WorkspaceError
 from trunkline.transports.process.environment import scrub
 from trunkline.workspace.roots import Place, Roots, StrPath, explained
 
-__all__ = ["MAX_TERMINALS", "OUTPUT_BYTE_LIMIT", "Launch", "LaunchRules"]
-
 MAX_TERMINALS = 16
 OUTPUT_BYTE_LIMIT = 1024 * 1024
 

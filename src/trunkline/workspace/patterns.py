@@ -13,8 +13,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-__all__ = ["SHELL", "fold", "path_matches", "split_command", "words_match"]
-
 # Whatever a shell would act on. Quotes are not understood on purpose: `grep 'a|b'` asks once too
 # often, which is better than a clever parser that is wrong once.
 SHELL = re.compile(r"[;&|<>`$(){}\n\r\0]|(?:^|\s)#")

@@ -21,8 +21,6 @@ from trunkline.errors import ConfigurationError
 from trunkline.events import ToolKind
 from trunkline.workspace.rules import Decision, Request, Rule, demand
 
-__all__ = ["POLICY_NAMES", "Policy", "RuleError", "Verdict"]
-
 
 class Verdict(NamedTuple):
     """A decision, the rule it rests on (None for the default alone), and why."""

@@ -13,8 +13,6 @@ from typing import Any
 from trunkline.errors import ConfigurationError
 from trunkline.workspace.policy import POLICY_NAMES, Policy, RuleError
 
-__all__ = ["load_policy"]
-
 _LARGEST = 1024 * 1024
 _RULE_HEADER = re.compile(r"\s*\[\[\s*rules\s*\]\]")
 

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 
 from trunkline.workspace.patterns import fold, path_matches
 
-__all__ = ["DEFAULT_PROTECTED", "PROTECTED", "Protection"]
-
 PROTECTED: dict[str, tuple[str, ...]] = {
     "settings and policy of Trunkline": (".trunkline/**", "trunkline.toml"),
     "git's hooks, filters and other programs": (

@@ -22,8 +22,6 @@ from typing import NamedTuple, NoReturn
 
 from trunkline.errors import ConfigurationError, NotAFile, OutsideRoots, TooLarge, WorkspaceError
 
-__all__ = ["SAFE", "Place", "Roots", "StrPath", "describe", "existing_folder", "explained"]
-
 StrPath = str | os.PathLike[str]
 
 MAX_ROOTS = 32

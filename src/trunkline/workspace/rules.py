@@ -29,8 +29,6 @@ from trunkline.events import ToolKind
 from trunkline.workspace.command_lines import LONGEST, hides_commands, is_shell_line, names_in, programs_of
 from trunkline.workspace.patterns import fold, path_matches, split_command, words_match
 
-__all__ = ["Decision", "Request", "Rule", "demand"]
-
 Decision = Literal["allow", "ask", "deny"]
 
 

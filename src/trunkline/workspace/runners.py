@@ -6,8 +6,6 @@ still noticed where its name stands among them.
 
 from __future__ import annotations
 
-__all__ = ["CODE", "LINE_READERS", "RUNNERS", "RUNNER_WORDS", "SHELLS"]
-
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

@@ -20,8 +20,6 @@ from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launc
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 
-__all__ = ["Terminals"]
-
 
 class Terminals:
     """The terminals of a session."""

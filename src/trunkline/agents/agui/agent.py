@@ -23,8 +23,6 @@ from trunkline.session.context import TurnContext
 from trunkline.session.ids import new_id
 from trunkline.transports.process.secrets import take_secret
 
-__all__ = ["AguiAgent"]
-
 _TOKEN = "TRUNKLINE_AGUI_TOKEN"
 _MAX_RUNS = 100
 _END_OF_STREAM_WITHIN = 2.0

@@ -14,8 +14,6 @@ import msgspec
 from trunkline.errors import AgentError, AgentProtocolError, AuthenticationRequired
 from trunkline.protocols.sse import MEDIA_TYPE, FrameReader
 
-__all__ = ["AguiServer"]
-
 _CONNECT_WITHIN = 10.0
 _SILENCE_SECONDS = 600.0
 _BODY = 2_000

@@ -10,8 +10,6 @@ from typing import Any, Required, TypedDict
 
 import msgspec
 
-__all__ = ["TrunklineMetadata", "check_shape"]
-
 
 class TrunklineMetadata(TypedDict, total=False):
     """What a Trunkline server adds in the metadata of an event."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["KnownMessages"]
-
 Json = dict[str, Any]
 
 _AGENT_ROLES = ("assistant", "reasoning")

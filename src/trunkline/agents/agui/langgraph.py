@@ -18,18 +18,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.questions import ALLOW_KINDS, Option, Permission
 
-__all__ = [
-    "INTERRUPT_EVENT",
-    "arguments_in",
-    "decision_of",
-    "interrupt_of",
-    "is_langgraph",
-    "raw_value",
-    "read_arguments",
-    "reviews_of",
-    "without_messages",
-]
-
 INTERRUPT_EVENT = "on_interrupt"
 """The name of the custom event that is an interrupt."""
 

@@ -18,8 +18,6 @@ from trunkline.agents.agui.langgraph import decision_of, is_langgraph, raw_value
 from trunkline.agents.agui.run_end import RunEnd
 from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
-__all__ = ["AnsweredQuestion", "OpenQuestion", "question_of", "resume_fields", "open_questions"]
-
 Json = dict[str, Any]
 
 _YES = Option(option_id="approve", name="Approve", kind="allow_once")

@@ -9,8 +9,6 @@ import msgspec
 
 from trunkline import events as ev
 
-__all__ = ["RunEnd", "read_error", "read_finished"]
-
 Json = dict[str, Any]
 
 

@@ -20,8 +20,6 @@ from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError
 from trunkline.protocols.agui.messages import content_of
 
-__all__ = ["AguiTranslator"]
-
 Out = list[ev.AnyEvent]
 Json = dict[str, Any]
 

@@ -39,8 +39,6 @@ from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.tools.naming import KindMapper
 
-__all__ = ["LangChainAgent"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _CHECKPOINT_GONE = (

@@ -25,8 +25,6 @@ from trunkline.session.questions import check_answer
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 
-__all__ = ["CHANNEL", "Channel", "current_channel", "filtered", "use_channel"]
-
 _CANNOT_ASK = (
     "nobody can be asked in this run: give the agent a checkpointer and resume its interrupt, "
     "or serve it with trunkline"

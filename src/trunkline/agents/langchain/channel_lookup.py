@@ -18,8 +18,6 @@ from trunkline.agents.langchain.hosted.context import TrunklineContext, read_con
 from trunkline.agents.langchain.hosted.run_channels import runs_of_context
 from trunkline.session.context import CURRENT
 
-__all__ = ["ChannelSource", "channels_here", "find_channel", "find_source", "is_nested", "use_run_channel"]
-
 
 class ChannelSource(Protocol):
     """Gives the channel of a run, the same one for as long as the run lasts."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-__all__ = ["replace_methods"]
-
 
 def replace_methods(instance: Any, methods: dict[str, Any]) -> None:
     """Give an object a subclass of its own class in which these methods are replaced."""

@@ -8,8 +8,6 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel_lookup import channels_here
 from trunkline.agents.langchain.messages.json_values import json_value
 
-__all__ = ["emit_custom", "emit_raw"]
-
 
 def emit_custom(name: str, value: Any = None) -> None:
     """Send a CUSTOM event, from a tool, a node or a middleware; ACP has none.

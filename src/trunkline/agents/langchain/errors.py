@@ -15,20 +15,6 @@ from langchain_core.messages import ToolMessage
 from trunkline import content as c
 from trunkline.errors import TrunklineError
 
-__all__ = [
-    "answer_error",
-    "as_dict",
-    "is_model_error",
-    "causes_of",
-    "code_of",
-    "explain",
-    "is_failure",
-    "map_error_to_content",
-    "names",
-    "names_of",
-    "provider_code",
-]
-
 
 def names(line: str) -> frozenset[str]:
     """The names in a line, as a set."""

@@ -13,8 +13,6 @@ from langchain.agents.middleware import PIIMiddleware
 from langchain.agents.middleware.pii import PIIDetectionError
 from langchain_core.messages import AIMessage
 
-__all__ = ["Scrub", "scrubber"]
-
 Scrub = Callable[[Any], Any]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from trunkline.agents.interface import Agent
 from trunkline.errors import ConfigurationError, NotAnAgent
 
-__all__ = ["recognise"]
-
 
 def recognise(obj: Any) -> Agent | None:
     """Make an agent of a Runnable, a compiled graph or a deep agent; None for anything else."""

@@ -14,8 +14,6 @@ from trunkline.agents.langchain.errors import as_dict, causes_of, names, names_o
 from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.errors import TurnCancelled
 
-__all__ = ["failure_in_message", "map_to_stop_reason", "token_usage"]
-
 # -- stop reasons ----------------------------------------------------------------------------------
 
 _FINISH_REASONS: dict[ev.StopReason, frozenset[str]] = {

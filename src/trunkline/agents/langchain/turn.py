@@ -74,8 +74,6 @@ from trunkline.tools.naming import kind_of
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
 
-__all__ = ["GraphTurn"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _REPAIR_WITHIN = 3.0

@@ -8,8 +8,6 @@ from typing import Any
 
 from trunkline.tools.naming import KindMapper, cautious_kind
 
-__all__ = ["SessionIdExtractor", "UserFunction", "contain", "contain_extractor", "contain_kind_mapper"]
-
 SessionIdExtractor = Callable[[Any], "str | None"]
 """From the config of a run (or of a checkpoint) to the session it belongs to."""
 

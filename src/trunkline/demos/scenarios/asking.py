@@ -15,8 +15,6 @@ from trunkline.demos.scenarios.tools import path_of
 from trunkline.errors import WorkspaceError
 from trunkline.session.context import TurnContext
 
-__all__ = ["client_tool", "edit", "form", "link", "permission", "permission_twice"]
-
 _FIELDS = {
     "type": "object",
     "properties": {

@@ -9,8 +9,6 @@ from trunkline.agents.interface import Sayable
 from trunkline.errors import AgentError
 from trunkline.session.context import TurnContext
 
-__all__ = ["breaks_grammar", "fails", "raises"]
-
 
 async def fails(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
     """Fail with an error that says what to do."""

@@ -11,8 +11,6 @@ from trunkline.agents.interface import Sayable
 from trunkline.content import AudioBlock, ImageBlock, LinkBlock, ResourceBlock
 from trunkline.session.context import TurnContext
 
-__all__ = ["long", "media", "slow", "sources", "split_words", "text", "thoughts", "wait_for_cancel"]
-
 _MOST_PIECES = 1_000_000
 _MOST_STEPS = 10_000
 _LONGEST_STEP = 60.0

@@ -11,8 +11,6 @@ from trunkline.agents.interface import Sayable
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.session.context import TurnContext
 
-__all__ = ["diff", "parallel_tools", "path_of", "terminal", "tools"]
-
 _COMMAND = ("-c", "for number in (1, 2, 3): print('line', number, flush=True)")
 
 

@@ -11,8 +11,6 @@ from trunkline.content import TextBlock
 from trunkline.options import choose
 from trunkline.session.context import TurnContext
 
-__all__ = ["activity", "compaction", "modes", "notice", "plan", "state", "subagents"]
-
 
 async def plan(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
     """Show a plan and work through it."""

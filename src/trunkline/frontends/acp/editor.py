@@ -25,8 +25,6 @@ from trunkline.workspace.files import check_lines
 from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.launches import LaunchRules
 
-__all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals", "Requests"]
-
 _RELEASE_WITHIN = 1.0
 
 

@@ -34,17 +34,6 @@ from trunkline.protocols.acp.config_options import mode_option, options_to_wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question
 
-__all__ = [
-    "AcpEncoder",
-    "Ask",
-    "EndPrompt",
-    "Out",
-    "WaitForMessage",
-    "Withdraw",
-    "can_show_forms",
-    "needs_text",
-]
-
 
 class Ask(msgspec.Struct, frozen=True):
     """Ask the client; ``call`` is the tool call in question as the wire shows it."""

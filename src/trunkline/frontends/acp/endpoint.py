@@ -39,8 +39,6 @@ from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 
-__all__ = ["AcpEndpoint"]
-
 log = logging.getLogger("trunkline.acp")
 
 

@@ -16,23 +16,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.questions import Form, Link, Option, OptionKind, Permission, Question
 
-__all__ = [
-    "Button",
-    "Choice",
-    "buttons_for",
-    "options_by_kind",
-    "call_for_question",
-    "choice_form",
-    "choices_of",
-    "chosen_option",
-    "defaults_of",
-    "describe_choice",
-    "fields_of",
-    "required_of",
-    "text_form",
-    "type_of",
-]
-
 
 class Choice(NamedTuple):
     """One value that a field may have, and what a person calls it."""

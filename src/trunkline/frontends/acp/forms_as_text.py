@@ -24,19 +24,6 @@ from trunkline.frontends.acp.forms_as_buttons import (
 from trunkline.questions import Form
 from trunkline.safe_text import reveal
 
-__all__ = [
-    "DECLINE",
-    "AnswerMismatch",
-    "form_schema",
-    "declines",
-    "describe_form",
-    "ask_as_text",
-    "read_form_content",
-    "read_answer",
-    "message_text",
-    "answer_as_text",
-]
-
 DECLINE = "decline"
 _DECLINES = frozenset(
     {

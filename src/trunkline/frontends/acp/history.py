@@ -8,8 +8,6 @@ from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.session.session import Session
 
-__all__ = ["replay_history"]
-
 
 async def replay_history(session: Session) -> AsyncIterator[Entry]:
     """Give the entries of a session, in order, without those that a rewind removed: ACP v1 has no rewind."""

@@ -22,8 +22,6 @@ from trunkline.protocols.jsonrpc.messages import REQUEST_CANCELLED, RpcError
 from trunkline.session.hosted.frontends import HostedOutput, RunInfo
 from trunkline.transports.sender import Sender
 
-__all__ = ["AcpHosted", "AcpOutput"]
-
 _REQUEST_TIMEOUT = 3600.0  # seconds a person has for an answer
 _REQUESTS = (wire.PromptRequest, wire.LoadSessionRequest)
 

@@ -15,8 +15,6 @@ import msgspec
 from trunkline.protocols.jsonrpc.messages import Id, Message, Params, Request, Response
 from trunkline.transports.outbox import OutboxTransport
 
-__all__ = ["AcpStreams", "session_of"]
-
 _OPENING = frozenset({"session/load", "session/resume"})
 _MAX_REMEMBERED = 2048
 

@@ -16,8 +16,6 @@ import orjson
 
 from trunkline._version import __version__
 
-__all__ = ["PROTOCOL_VERSION", "CardCache", "initialize_result"]
-
 PROTOCOL_VERSION = 1
 
 

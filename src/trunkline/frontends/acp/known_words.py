@@ -12,16 +12,6 @@ from typing import get_args
 from trunkline import events as ev
 from trunkline.questions import OptionKind
 
-__all__ = [
-    "compaction_status",
-    "option_kind",
-    "plan_entry",
-    "severity",
-    "stop_reason",
-    "tool_kind",
-    "tool_status",
-]
-
 _KINDS = frozenset(get_args(ev.ToolKind))
 _OPTION_KINDS = frozenset(get_args(OptionKind))
 _STOP_REASONS = frozenset(get_args(ev.StopReason))

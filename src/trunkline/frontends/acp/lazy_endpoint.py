@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint
     from trunkline.session.hub import Hub
 
-__all__ = ["LazyEndpoint"]
-
 
 class LazyEndpoint:
     """The handler of a connection whose agent may not be loaded yet."""

@@ -13,8 +13,6 @@ from trunkline.session.ids import new_id
 from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
 
-__all__ = ["OpenSession", "OrderedRequests", "RunningPrompt"]
-
 
 class RunningPrompt:
     """A prompt that the client waits for."""

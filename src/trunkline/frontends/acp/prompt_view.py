@@ -38,8 +38,6 @@ from trunkline.session.questions import check_answer
 from trunkline.session.session import Session
 from trunkline.session.window import Window
 
-__all__ = ["PromptView"]
-
 Terminal = ev.TurnFinished | ev.TurnFailed
 
 

@@ -38,8 +38,6 @@ from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.questions import Form, Link, Option, OptionKind, Permission
 
-__all__ = ["Asker"]
-
 log = logging.getLogger("trunkline.acp")
 
 _EDIT = "trunkline:edit"
@@ -55,7 +53,7 @@ class _Withdrawn(Exception):
     """The question was answered before its request was sent."""
 
 
-class Client(Protocol):
+class _Client(Protocol):
     """What questions need of the connection to a client."""
 
     def ask(self, method: str, params: dict[str, Any]) -> tuple[int, asyncio.Future[Any]]: ...
@@ -69,7 +67,7 @@ class Asker:
 
     def __init__(
         self,
-        connection: Client,
+        connection: _Client,
         session_id: str | None,
         answer: Callable[[Answer], Awaitable[None]],
         client: wire.ClientCapabilities,

@@ -9,8 +9,6 @@ from trunkline.agents.interface import PromptCapabilities
 from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
 from trunkline.errors import InvalidCommand
 
-__all__ = ["check_content", "check_folders"]
-
 
 def check_content(content: Sequence[Content], able: PromptCapabilities) -> None:
     """Refuse a prompt that is empty, or that has blocks which the agent does not take."""

@@ -13,8 +13,6 @@ from trunkline.errors import InvalidCommand
 from trunkline.journal import SessionInfo
 from trunkline.session.hub import Hub
 
-__all__ = ["list_sessions", "read_cursor", "session_to_wire", "write_cursor"]
-
 _PAGE = 50
 
 

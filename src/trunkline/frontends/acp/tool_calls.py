@@ -21,8 +21,6 @@ from trunkline.frontends.acp.known_words import tool_kind, tool_status
 from trunkline.protocols.acp.content import tool_content_to_wire
 from trunkline.safe_text import safe_title
 
-__all__ = ["OUTPUT_TAIL", "CallView"]
-
 OUTPUT_TAIL = 65_536
 """Characters that are kept of what a call, or its terminal, has printed."""
 

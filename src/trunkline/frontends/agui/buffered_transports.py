@@ -15,8 +15,6 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.transports.event_loops import running_loop
 
-__all__ = ["BufferedTransport", "StreamTransport", "WebSocketTransport"]
-
 log = logging.getLogger("trunkline.agui")
 
 _GOODBYE = 5.0  # seconds for the last words

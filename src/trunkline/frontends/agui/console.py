@@ -9,8 +9,6 @@ from typing import Any, Literal, TextIO, get_args
 from trunkline.errors import ConfigurationError
 from trunkline.protocols.agui import wire
 
-__all__ = ["ConsoleTransport", "Detail"]
-
 log = logging.getLogger("trunkline.agui")
 
 Detail = Literal["full", "brief"]

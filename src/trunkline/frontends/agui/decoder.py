@@ -26,18 +26,6 @@ from trunkline.protocols.agui.imported_history import history_events
 from trunkline.protocols.agui.messages import check_message, content_of
 from trunkline.questions import ClientCall
 
-__all__ = [
-    "ThreadOutline",
-    "forwarded_props",
-    "read_tool_results",
-    "read_intent",
-    "is_modern",
-    "count_new_bytes",
-    "read_input",
-    "has_state",
-    "last_seen_turn",
-]
-
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
 _MAX_ID = 512
 _MAX_IMPORTED = 5_000

@@ -17,8 +17,6 @@ from trunkline.frontends.agui.history import ThreadSnapshot
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 
-__all__ = ["add_early_results", "early_answers", "find_early_results"]
-
 
 def find_early_results(messages: Sequence[wire.Message], conversation: Conversation) -> list[wire.Message]:
     """Find the results of calls that are open and about which no question was asked."""

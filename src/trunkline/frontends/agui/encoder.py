@@ -30,8 +30,6 @@ from trunkline.protocols.agui.results import OUTPUT_TAIL, call_metadata, content
 from trunkline.protocols.agui.usage import usage_of
 from trunkline.questions import ClientCall
 
-__all__ = ["AguiEncoder"]
-
 _FINAL = ev.FINAL_STATUSES
 _UNDER_WAY = _FINAL | {"in_progress"}
 _EARLY = frozenset({"failed", "denied"})

@@ -26,8 +26,6 @@ from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 
-__all__ = ["AguiEndpoint"]
-
 _REMEMBERED_RUNS = 1024
 
 _Entered = tuple[RunStart | None, ThreadSnapshot]

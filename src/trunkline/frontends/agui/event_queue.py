@@ -19,8 +19,6 @@ import msgspec
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 
-__all__ = ["EventQueue"]
-
 _MOST_BYTES = 16 * 2**20
 _PIECE = 65_536
 _PATIENCE = 30.0  # seconds that an agent waits for a reader before it goes on

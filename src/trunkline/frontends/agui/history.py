@@ -33,8 +33,6 @@ from trunkline.session.session import Session
 _MANY = 500
 """Messages that are written in the event loop; more are written in a thread."""
 
-__all__ = ["RunStart", "ThreadSnapshot", "find_run_start", "read_thread"]
-
 
 class RunStart(msgspec.Struct, frozen=True):
     """Where in its turn a run begins: at a cursor, or else right after the message that started the turn."""

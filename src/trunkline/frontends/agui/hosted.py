@@ -36,8 +36,6 @@ from trunkline.session.hosted.frontends import HostedOutput, RunInfo
 from trunkline.session.ids import new_id
 from trunkline.transports.sender import Sender
 
-__all__ = ["AguiHosted", "AguiOutput"]
-
 log = logging.getLogger("trunkline.agui")
 
 

@@ -12,8 +12,6 @@ from trunkline import events as ev
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 
-__all__ = ["LaneView", "Lanes"]
-
 Out = list[wire.AguiEvent]
 
 

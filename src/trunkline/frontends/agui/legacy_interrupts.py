@@ -17,8 +17,6 @@ from trunkline.errors import InvalidCommand
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Form
 
-__all__ = ["has_answer", "interrupt_events", "with_resume"]
-
 INTERRUPT_EVENT = "on_interrupt"
 """The name of the CUSTOM event that is an interrupt."""
 

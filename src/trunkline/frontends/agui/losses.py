@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from trunkline import events as ev
 
-__all__ = ["CUSTOM_NAMES", "LOSSES"]
-
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the run itself is the start",
     ev.TurnResumed: "the next run shows it",

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 
-__all__ = ["Page", "Pages"]
-
 _MAX_THREADS = 1024
 _MAX_NAMES = 64
 

@@ -27,8 +27,6 @@ from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.session.session import Session
 from trunkline.session.window import Window
 
-__all__ = ["AguiReplay", "AguiRun"]
-
 log = logging.getLogger("trunkline.agui")
 
 Events = list[wire.AguiEvent]

@@ -8,8 +8,6 @@ from typing import Any, cast
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import shorten
 
-__all__ = ["clearing", "corrected", "fitting", "fits_frame", "would_reorder"]
-
 WireMessage = dict[str, Any]
 
 _HEAVIEST = 8 * 1024 * 1024

@@ -9,8 +9,6 @@ from trunkline.frontends.agui.options import Snapshots
 from trunkline.json_patch import PatchError, apply_patch, same_json
 from trunkline.protocols.agui import wire
 
-__all__ = ["StateView"]
-
 Out = list[wire.AguiEvent]
 
 _SHORT_PATCH = 128

@@ -13,8 +13,6 @@ from trunkline.conversation import Conversation, QuestionState
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall
 
-__all__ = ["failure_message", "notice_message", "explain_too_late"]
-
 
 def notice_message(
     message_id: str, kind: str, text: str, at: int | None, *, modern: bool

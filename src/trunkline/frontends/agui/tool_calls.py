@@ -11,8 +11,6 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import parsed
 from trunkline.protocols.agui.results import OUTPUT_TAIL, call_metadata, tool_result
 
-__all__ = ["CallView"]
-
 Out = list[wire.AguiEvent]
 
 

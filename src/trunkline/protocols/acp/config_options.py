@@ -11,8 +11,6 @@ from typing import Any
 
 from trunkline.options import Choice, ConfigOption
 
-__all__ = ["mode_option", "modes_to_wire", "options_to_wire"]
-
 
 def options_to_wire(options: Iterable[ConfigOption], *, boolean: bool) -> list[dict[str, Any]]:
     """Give the complete list.

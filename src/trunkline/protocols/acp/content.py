@@ -14,8 +14,6 @@ from trunkline.errors import InvalidCommand
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import Unknown, encode
 
-__all__ = ["block_to_wire", "blocks_from_wire", "tool_content_to_wire"]
-
 
 def block_to_wire(block: c.Content) -> dict[str, Any]:
     """Give a block as an ACP content block."""

@@ -18,8 +18,6 @@ from typing import Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-__all__ = ["Unknown", "decode", "encode"]
-
 T = TypeVar("T")
 
 

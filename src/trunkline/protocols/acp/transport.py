@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["AcpTransport"]
-
 
 class AcpTransport(Protocol):
     """Carries ACP to a client; ``trunkline.frontends.acp.stdio_transport`` makes one."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["CODES", "ErrorCode", "code_for"]
-
 
 class ErrorCode(StrEnum):
     """Why a run failed, for programs; a person reads the message."""

@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from trunkline.protocols.agui import wire
 
-__all__ = ["EventType"]
-
 
 class EventType(StrEnum):
     """What stands in the ``type`` of an event; ``EventType.of(event)`` says it of one of our structs."""

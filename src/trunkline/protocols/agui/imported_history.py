@@ -9,8 +9,6 @@ from trunkline import events as ev
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import check_message, content_of, parsed
 
-__all__ = ["history_events"]
-
 
 def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:
     """Read a client's history as events: the person's messages, the agent's text, and answered calls.

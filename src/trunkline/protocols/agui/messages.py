@@ -16,8 +16,6 @@ from trunkline.outline import client_results
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import PART_KEY, call_metadata, content_part, tool_result
 
-__all__ = ["check_message", "content_of", "parsed", "snapshot_of"]
-
 _MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
 

@@ -16,8 +16,6 @@ import msgspec
 
 from trunkline.protocols.agui import wire
 
-__all__ = ["MEDIA_TYPE", "frame_event"]
-
 MEDIA_TYPE = "application/vnd.ag-ui.event+proto"
 """The client compares it letter by letter: nothing may stand behind it."""
 

@@ -11,17 +11,6 @@ import msgspec
 from trunkline import content as c
 from trunkline.safe_text import safe_title
 
-__all__ = [
-    "PART_KEY",
-    "OUTPUT_TAIL",
-    "FinishedCall",
-    "call_metadata",
-    "content_part",
-    "result_content",
-    "tool_result",
-    "shorten",
-]
-
 OUTPUT_TAIL = 65_536
 """Characters that are kept of what a call, or its terminal, has printed."""
 

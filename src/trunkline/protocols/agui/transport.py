@@ -6,8 +6,6 @@ from typing import Protocol
 
 from trunkline.protocols.agui import wire
 
-__all__ = ["AguiTransport"]
-
 
 class AguiTransport(Protocol):
     """Carries events to a client; ``trunkline.frontends.agui.sse_transport`` makes one."""

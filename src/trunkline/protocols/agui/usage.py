@@ -5,8 +5,6 @@ from __future__ import annotations
 from trunkline import events as ev
 from trunkline.protocols.agui import wire
 
-__all__ = ["usage_of"]
-
 
 def usage_of(spent: tuple[ev.TokenUsage, ...]) -> tuple[wire.TokenUsage, ...] | None:
     """Give the tokens of each model of each provider; None if there are no counts."""

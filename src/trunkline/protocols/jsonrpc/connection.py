@@ -29,8 +29,6 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 from trunkline.protocols.jsonrpc.peer import Cancelled, Peer, Settled
 
-__all__ = ["Connection", "Handler", "Reply", "Transport", "error_with_details"]
-
 log = logging.getLogger("trunkline.acp")
 
 _UNKNOWN = "unknown error"

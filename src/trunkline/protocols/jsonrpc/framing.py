@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["LineFramer", "Oversize"]
-
 _JSON_SPACE = b" \t\r"
 _HEAD, _TAIL = 1024, 256
 

@@ -15,29 +15,6 @@ import orjson
 
 from trunkline.errors import PeerError
 
-__all__ = [
-    "AUTH_REQUIRED",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "MAX_DEPTH",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "REQUEST_CANCELLED",
-    "RESOURCE_NOT_FOUND",
-    "Id",
-    "Malformed",
-    "Message",
-    "Notification",
-    "Params",
-    "Request",
-    "Response",
-    "RpcError",
-    "is_id",
-    "parse",
-    "written",
-]
-
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601

@@ -15,8 +15,6 @@ import orjson
 from trunkline.protocols.jsonrpc.framing import Oversize
 from trunkline.protocols.jsonrpc.messages import INVALID_REQUEST, Malformed, is_id
 
-__all__ = ["refuse_oversize"]
-
 _SCALAR = rb'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null'
 _MEMBER = re.compile(rb'\s*[{,]\s*"((?:[^"\\]|\\.)*)"\s*:\s*(?:(' + _SCALAR + rb")(?=\s*[,}]))?")
 _LAST = re.compile(rb',\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')

@@ -37,8 +37,6 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 
-__all__ = ["Cancelled", "Incoming", "Peer", "Settled"]
-
 CANCEL_METHOD = "$/cancel_request"
 
 

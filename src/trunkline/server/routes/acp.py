@@ -48,8 +48,6 @@ from trunkline.server.security.bodies import find_fault, read_body
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import access_of
 
-__all__ = ["AcpRoutes"]
-
 _CONNECTION = "acp-connection-id"
 _SESSION = "acp-session-id"
 _JSON = "application/json"

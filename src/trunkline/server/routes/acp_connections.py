@@ -37,8 +37,6 @@ from trunkline.server.security.tokens import Access, PermissionScope
 from trunkline.session.hub import Hub
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
-__all__ = ["AcpConnection", "AcpConnections", "CloseReason", "HttpAcpConnection", "StreamReader"]
-
 _NEEDS: dict[str, PermissionScope] = {
     # An agent has one login for all clients.
     "authenticate": "admin",

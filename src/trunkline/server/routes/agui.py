@@ -23,8 +23,6 @@ from trunkline.server.routes.copilotkit import CopilotKitRoutes
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
-__all__ = ["AguiFrontEnd", "AguiRoutes"]
-
 
 class AguiFrontEnd:
     """AG-UI over HTTP and WebSockets, and CopilotKit, on the same runs."""

@@ -13,8 +13,6 @@ from trunkline.protocols.agui.wire import encode
 from trunkline.protocols.sse import write_frames
 from trunkline.server.event_stream import Framing, sse_framing, wanted_framing
 
-__all__ = ["NDJSON", "PROTOBUF", "SSE", "framing_for"]
-
 
 def _write_events(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
     return write_frames([encode(event) for event in events], cursor)

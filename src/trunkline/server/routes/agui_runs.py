@@ -26,8 +26,6 @@ from trunkline.server.security.bodies import new_part_check
 from trunkline.server.security.origins import is_loopback
 from trunkline.server.security.tokens import Access, access_of
 
-__all__ = ["AguiRuns", "redacted_options", "run_error"]
-
 _LONGEST_NAME = 128
 
 

@@ -21,8 +21,6 @@ from trunkline.server.routes.agui_runs import AguiRuns, run_error
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
-__all__ = ["AguiWebSocketRoutes"]
-
 
 class _Control(msgspec.Struct, frozen=True):
     """The type of a frame that is not an input."""

@@ -26,8 +26,6 @@ from trunkline.server.routes.copilotkit_threads import THREAD_ENDPOINTS, list_th
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
-__all__ = ["CopilotKitRoutes"]
-
 _GRACE = 30.0
 """Seconds that a turn goes on when its page is gone: one that is reloaded comes back to it."""
 

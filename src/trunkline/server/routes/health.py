@@ -15,8 +15,6 @@ from trunkline.journal import Journal
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 
-__all__ = ["OPEN_PATHS", "HealthRoutes"]
-
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token."""
 

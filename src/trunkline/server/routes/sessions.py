@@ -30,8 +30,6 @@ from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 
-__all__ = ["SessionRoutes"]
-
 _NEEDS: dict[type[Any], PermissionScope] = {
     Prompt: "prompt",
     Cancel: "prompt",

@@ -18,8 +18,6 @@ from starlette.requests import Request
 from trunkline.server.errors import HttpError
 from trunkline.server.security.limits import Limits
 
-__all__ = ["BodyBudget", "Fault", "JsonCheck", "check_json", "find_fault", "new_part_check", "read_body"]
-
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))

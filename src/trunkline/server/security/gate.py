@@ -20,8 +20,6 @@ from trunkline.server.errors import HttpError, refusal_of, refuse
 from trunkline.server.security.origins import HostPort, Hosts, Origin, Origins
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of
 
-__all__ = ["Gate", "path_of"]
-
 log = logging.getLogger("trunkline.server")
 
 _SCHEMES = {"ws": "http", "wss": "https"}

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Hosts", "Origin", "Origins", "is_address", "is_loopback"]
-
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{1,5}))?", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}

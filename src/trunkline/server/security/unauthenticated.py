@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["UnauthenticatedLimit"]
-
 ClientAddress = tuple[str, int]
 """The address and the port at the other end, which name a connection."""
 

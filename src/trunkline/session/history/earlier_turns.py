@@ -20,8 +20,6 @@ from trunkline.session.history.snapshots import OUTLINE, read_outline
 from trunkline.session.receipts import Receipts
 from trunkline.session.stream import EventStream
 
-__all__ = ["EarlierTurns"]
-
 _SMALL = 64 * 1024
 """Bytes that are read at once; for more, others may run meanwhile."""
 

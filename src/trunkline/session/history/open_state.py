@@ -23,8 +23,6 @@ from trunkline.session.questions import OpenQuestions
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.view import SessionView
 
-__all__ = ["VERSION", "OpenSnapshot", "OpenState", "read_snapshot"]
-
 VERSION = 2
 """Changes with the form of the snapshot, and with what is learned from a record."""
 

@@ -23,8 +23,6 @@ from trunkline.outline import Outline, OutlineReader, Step, TurnOutline
 from trunkline.session.history.open_state import VERSION, OpenSnapshot, OpenState, read_snapshot
 from trunkline.session.stream import EventStream
 
-__all__ = ["OPEN", "OUTLINE", "Snapshots", "read_outline"]
-
 log = logging.getLogger("trunkline.session")
 
 OPEN, OUTLINE = "open", "outline"

@@ -21,8 +21,6 @@ from typing import NamedTuple, cast
 from trunkline.transports.process import keeper
 from trunkline.transports.process.environment import scrub
 
-__all__ = ["ChildProcess", "Exit", "within"]
-
 START = 30.0
 """Seconds that a program may take to start."""
 DRAIN = 0.5

@@ -8,8 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["end_descendants"]
-
 
 class _Process(NamedTuple):
     parent: int

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-__all__ = ["DEFAULT_ENV_ALLOW", "scrub"]
-
 DEFAULT_ENV_ALLOW: tuple[str, ...] = (
     "PATH",
     "HOME",

@@ -24,8 +24,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-__all__ = ["Keeper", "request"]
-
 PROC = "/proc"
 POLL = 0.02
 HEAD = struct.Struct("!dIQ")

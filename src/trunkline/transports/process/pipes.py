@@ -15,8 +15,6 @@ from trunkline.transports.process.child import ChildProcess, within
 from trunkline.transports.process.environment import scrub
 from trunkline.transports.process.tail import Tail
 
-__all__ = ["Pipes"]
-
 GRACE = 1.0
 """Seconds that the process has to end by itself after its stdin is closed, and again after SIGTERM."""
 WAITING = 256

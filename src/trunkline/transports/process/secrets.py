@@ -15,8 +15,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["close_process", "erase_argument", "forbid_inspection", "take_secret"]
-
 _OURS = re.compile(r"TRUNKLINE_(?:\w+_)?(?:TOKENS?|SECRETS?|KEYS?|PASSWORDS?)", re.IGNORECASE)
 _PR_SET_DUMPABLE = 4
 

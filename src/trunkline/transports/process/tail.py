@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 from typing import NamedTuple
 
-__all__ = ["Missing", "Tail"]
-
 
 class Missing(NamedTuple):
     """What a reader has not seen yet: bytes that are gone, text that is there, and where it ends."""

@@ -15,9 +15,6 @@ from typing import Any, cast
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
-__all__ = ["TurnCheckpointer", "in_threads"]
-
-
 # The depth of a checkpoint: ``versions_seen`` has channels by node.
 _DEPTH = 3
 

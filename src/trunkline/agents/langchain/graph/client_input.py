@@ -16,8 +16,6 @@ from pydantic import TypeAdapter
 
 from trunkline.commands import Prompt
 
-__all__ = ["add_to_config", "client_fields", "client_state", "runtime_context"]
-
 _OBJECTS = frozenset({"ag-ui", "copilotkit"})
 _LISTS = (list, Sequence, Any)
 

@@ -19,8 +19,6 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.tools.session_tools import answer_open_calls
 
-__all__ = ["CustomEvents"]
-
 _STATE = frozenset({"manually_emit_state", "manually_emit_intermediate_state"})
 
 

@@ -16,8 +16,6 @@ from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.errors import AgentError
 from trunkline.questions import Form
 
-__all__ = ["DECLINED", "InterruptForm", "form_for", "plain_value"]
-
 log = logging.getLogger("trunkline.langchain")
 
 DECLINED = "The user declined to answer."

@@ -19,8 +19,6 @@ from trunkline.agents.langchain.permissions.subagents import lane_at
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call
 from trunkline.errors import TurnCancelled
 
-__all__ = ["add_session_tools", "guard_tool_calls"]
-
 Execute = Callable[[Any], Awaitable[Any]]
 
 

@@ -11,8 +11,6 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from trunkline.errors import AgentError
 
-__all__ = ["input_for"]
-
 
 def input_for(
     runnable: Any,

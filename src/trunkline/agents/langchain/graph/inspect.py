@@ -17,8 +17,6 @@ from langgraph.pregel import Pregel
 
 from trunkline.agents.langchain.middleware._run_observer import middlewares_in
 
-__all__ = ["middleware_in", "model_in", "tools_in"]
-
 # A graph holds a few hundred objects; what is reached beyond this number is not part of one.
 _MOST_OBJECTS = 20_000
 

@@ -24,8 +24,6 @@ from langgraph.pregel import Pregel
 
 from trunkline.agents.langchain.graph.plain_wrappers import wrap_in_thread
 
-__all__ = ["InstrumentedGraph", "instrument"]
-
 ChangeRequest = Callable[[Any], Any]
 Execute = Callable[[Any], Awaitable[Any]]
 WrapCall = Callable[[Any, Execute], Awaitable[Any]]

@@ -22,20 +22,6 @@ from trunkline.errors import AgentError
 from trunkline.questions import ALLOW_KINDS, Coverage, Form, Option, Permission, Question, name_coverage
 from trunkline.session.context import Decision
 
-__all__ = [
-    "OpenCalls",
-    "Pending",
-    "breakpoints",
-    "earlier_answer",
-    "may_continue",
-    "pending_questions",
-    "interrupt_for",
-    "read_answer",
-    "reply_form",
-    "resume_value",
-    "emit_decision",
-]
-
 Describe = Callable[[str | None, Mapping[str, Any]], str]
 Cover = Callable[[Mapping[str, Any]], Coverage | None]
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from trunkline.agents.own_thread import OwnThread
 
-__all__ = ["wrap_in_thread"]
-
 Execute = Callable[[Any], Awaitable[Any]]
 PlainWrap = Callable[[Any, Callable[[Any], Any]], Any]
 

@@ -11,8 +11,6 @@ from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.conversation import Call, CallPart, Conversation, Message, QuestionState
 from trunkline.questions import ClientCall
 
-__all__ = ["add_questions", "waits_for"]
-
 _LIVE = ("client:", "permit:")
 """Prefixes of the keys of questions that are asked while a step runs; a thread does not have these."""
 

@@ -18,15 +18,6 @@ from trunkline.json_patch import apply_patch, copy_json, diff, same_json
 if TYPE_CHECKING:
     from trunkline.agents.langchain.channel import Channel
 
-__all__ = [
-    "SharedStateUpdates",
-    "StateEvents",
-    "output_fields",
-    "public_channels",
-    "shareable",
-    "show_state",
-]
-
 log = logging.getLogger("trunkline.langchain")
 
 StateMapper = Callable[[dict[str, Any]], Any]

@@ -29,8 +29,6 @@ from trunkline.agents.langchain.messages.refused_inputs import replace_attachmen
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 
-__all__ = ["delete", "fork", "history", "is_broken", "is_durable", "repair", "rewind", "waits"]
-
 _PAGE = 50
 
 # LangGraph (Pregel.abulk_update_state): an update without values as node END applies the writes of finished

@@ -14,34 +14,6 @@ from trunkline import events as ev
 from trunkline.agents.langchain.messages.providers import Block, encode_data, list_blocks
 from trunkline.tools.naming import kind_of, title_of
 
-__all__ = [
-    "OURS",
-    "MediaBlock",
-    "TextOnlyBlock",
-    "call_id_of",
-    "cite",
-    "has_data",
-    "read_call",
-    "read_chunk",
-    "read_citations",
-    "read_file",
-    "read_found_page",
-    "read_grounding",
-    "read_media",
-    "read_text",
-    "read_thought",
-    "restore",
-    "server_tool_error",
-    "unpack_output",
-    "write_url",
-    "write_citation",
-    "write_data",
-    "write_resource",
-    "write_text",
-    "write_thought",
-    "write_as_text",
-]
-
 OURS = "trunkline"
 """The key in a block's extras for what LangChain has no field for."""
 _THEIRS = "langchain"

@@ -28,8 +28,6 @@ from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import KindMapper, kind_of, title_of
 
-__all__ = ["Emitter", "ModelRun", "ResultMapper"]
-
 ResultMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From a tool's message to what is shown of it; None for all of it."""
 

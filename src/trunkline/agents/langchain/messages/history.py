@@ -23,18 +23,6 @@ from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart
 from trunkline.folding import fold
 
-__all__ = [
-    "UNANSWERED",
-    "conversation_of",
-    "messages_of",
-    "name_messages",
-    "read_messages",
-    "result_of",
-    "unanswered_calls",
-    "empty_answer",
-    "without_unfinished_calls",
-]
-
 _HUMAN = ("human", "HumanMessageChunk")
 _SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
 

@@ -7,8 +7,6 @@ from typing import Any, cast
 
 from trunkline import events as ev
 
-__all__ = ["json_value"]
-
 
 def json_value(value: Any) -> Any:
     """Give a value that JSON can carry: as it is, by its fields, or else as text."""

@@ -20,8 +20,6 @@ from trunkline import events as ev
 from trunkline.agents.langchain.messages import blocks as b
 from trunkline.agents.langchain.messages.providers import Block, standardize
 
-__all__ = ["ContentBlockMapper", "Neutral"]
-
 Neutral = Union[c.Content, ev.AnyEvent]
 
 _TOKENS = {kind: frozenset({"type", "id", "index", kind}) for kind in ("text", "reasoning", "thinking")}

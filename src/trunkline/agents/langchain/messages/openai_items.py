@@ -6,8 +6,6 @@ from typing import Any
 
 from trunkline.agents.langchain.messages.providers import Block, list_blocks
 
-__all__ = ["OpenAIItems"]
-
 _BREAK = "\n\n"
 _ITEM = "msg_"
 """The prefix of a message item's id in OpenAI's Responses API; one response may hold several."""

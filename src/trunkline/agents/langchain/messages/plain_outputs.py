@@ -7,8 +7,6 @@ from typing import Any, cast
 
 import msgspec
 
-__all__ = ["combine_outputs", "output_text"]
-
 _ANSWER_FIELDS = ("answer", "output", "result", "response", "reply", "text", "content")
 """Fields in which chains put their answer, the most likely first."""
 

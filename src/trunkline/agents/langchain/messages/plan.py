@@ -12,8 +12,6 @@ from typing import Any, cast
 
 from trunkline import events as ev
 
-__all__ = ["check_plan", "plan_entries", "plan_in_state"]
-
 # "todos" is the field of LangChain's TodoListMiddleware; "plan" is a common name in graphs of one's own.
 _FIELDS = ("todos", "plan")
 _STATUSES = ("pending", "in_progress", "completed")

@@ -15,16 +15,6 @@ import orjson
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.content import KNOWN_BLOCK_TYPES
 
-__all__ = [
-    "Block",
-    "is_tool_call",
-    "encode_data",
-    "has_thought",
-    "list_blocks",
-    "read_arguments",
-    "standardize",
-]
-
 Block = dict[str, Any]
 
 _PROVIDERS = {

@@ -13,8 +13,6 @@ from typing import Any, cast
 from trunkline.agents.langchain.errors import names
 from trunkline.agents.langchain.messages.providers import Block
 
-__all__ = ["REFUSED", "replace_attachments", "replace_attachments_in_last_turn"]
-
 REFUSED = frozenset({"input_refused", "context_overflow"})
 """The codes of a turn that would fail again for the same reason."""
 

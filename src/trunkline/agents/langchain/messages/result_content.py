@@ -11,8 +11,6 @@ from trunkline import content as c
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.user_functions import UserFunction, contain
 
-__all__ = ["ContentMapper", "contain_content_mapper", "read_content"]
-
 ContentMapper = Callable[
     [Any], "Iterable[str | c.Content | dict[str, Any]] | str | c.Content | dict[str, Any] | None"
 ]

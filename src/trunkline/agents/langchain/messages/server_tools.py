@@ -6,8 +6,6 @@ from typing import Any
 
 from trunkline.agents.langchain.messages.providers import Block, read_arguments
 
-__all__ = ["ServerToolCalls"]
-
 _BEGINS = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call_chunk"})
 _CONTINUES = frozenset({"input_json_delta", "server_tool_call_chunk"})
 _COMES_WHOLE = frozenset({"executable_code", "server_tool_call"})

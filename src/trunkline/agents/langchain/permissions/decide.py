@@ -37,17 +37,6 @@ from trunkline.session.handles import in_loop
 from trunkline.tools.naming import kind_of
 from trunkline.workspace.coverage import coverage_of
 
-__all__ = [
-    "DECISIONS",
-    "PermissionRule",
-    "Verdict",
-    "Word",
-    "decide",
-    "decide_sync",
-    "forget",
-    "note_approval",
-]
-
 log = logging.getLogger("trunkline.langchain")
 
 Word = Literal["approve", "edit", "reject", "respond"]

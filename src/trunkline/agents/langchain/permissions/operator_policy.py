@@ -17,8 +17,6 @@ from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdic
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, guard_calls_in_run, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
 
-__all__ = ["apply_policy", "decide_by_policy", "guard_run"]
-
 _ASK = PermissionRule()
 
 

@@ -19,8 +19,6 @@ from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.permissions.subagents import Refused, hide_refusals_from_log
 
-__all__ = ["forbid_calls_below"]
-
 Objection = Callable[[str, Mapping[str, Any] | None], str | None]
 
 

@@ -38,8 +38,6 @@ from trunkline.agents.langchain.permissions.decide import (
     forget,
 )
 
-__all__ = ["Refused", "guard_calls_below", "guard_calls_in_run", "hide_refusals_from_log", "lane_at"]
-
 Call = dict[str, Any]
 
 _REFUSING = ("ModeCheck", "AsyncPermissionCheck", "PermissionCheck")

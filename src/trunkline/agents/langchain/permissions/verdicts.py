@@ -9,8 +9,6 @@ from langchain_core.messages import ToolMessage
 
 from trunkline.agents.langchain.permissions.decide import Verdict
 
-__all__ = ["answer_of", "revise_request"]
-
 
 def revise_request(request: Any, verdict: Verdict) -> Any:
     """Give the request of an approved call the arguments that the person wrote, if any."""

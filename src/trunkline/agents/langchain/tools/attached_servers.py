@@ -18,15 +18,6 @@ from trunkline.agents.interface import McpCapabilities
 if TYPE_CHECKING:
     from trunkline.agents.langchain.tools.mcp_servers import McpServers
 
-__all__ = [
-    "attach_servers",
-    "attached_tools",
-    "detach_servers",
-    "mcp_capabilities",
-    "server_failures",
-    "wait_for_servers",
-]
-
 Memory = MutableMapping[Any, Any]
 
 _KEY = "trunkline.mcp"

@@ -19,8 +19,6 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
 from trunkline.questions import ClientCall
 
-__all__ = ["client_tools", "restore_client_tools", "restored_client_tools"]
-
 _RESTORED = "trunkline.tools.restored"
 _NONE: Any = None
 _NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}

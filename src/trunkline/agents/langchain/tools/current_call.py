@@ -20,8 +20,6 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import find_channel
 from trunkline.agents.langchain.permissions.subagents import lane_at
 
-__all__ = ["Call", "CalledTool", "keep_content_types", "this_call"]
-
 _content_as_text: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
 _ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
 _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)

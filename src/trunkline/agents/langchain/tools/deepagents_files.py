@@ -14,8 +14,6 @@ from typing import Any, cast
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.folder_reader import folder_reader
 
-__all__ = ["call_files_of"]
-
 
 def call_files_of(middleware: Iterable[Any], folders: Iterable[str | None]) -> CallFiles:
     """Know the files of an agent's calls, by the backends of its file tools and the session's folders."""

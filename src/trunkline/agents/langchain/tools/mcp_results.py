@@ -11,8 +11,6 @@ from mcp import types
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.content import LinkBlock, ResourceBlock
 
-__all__ = ["ToolRefused", "read_result"]
-
 Blocks = list[dict[str, Any]]
 _MAPPER = ContentBlockMapper()
 

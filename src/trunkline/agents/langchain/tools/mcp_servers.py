@@ -14,8 +14,6 @@ from trunkline.mcp.connections import Servers, read_connections
 from trunkline.mcp.server import Server
 from trunkline.mcp.tool_names import name_tools
 
-__all__ = ["McpServers"]
-
 
 class McpServers:
     """Servers by name; one that fails is reported, and the others work."""

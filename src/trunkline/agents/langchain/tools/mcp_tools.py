@@ -18,8 +18,6 @@ from trunkline.mcp.server import CallFailed, Server
 from trunkline.mcp.tool_names import name_tools
 from trunkline.session.handles import in_loop
 
-__all__ = ["load_mcp_tools", "make_tool"]
-
 CallTool = Callable[[str, dict[str, Any], Call], Awaitable[types.CallToolResult]]
 
 _NONE: Any = None

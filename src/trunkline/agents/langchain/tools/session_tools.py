@@ -34,18 +34,6 @@ from trunkline.agents.langchain.tools.current_call import keep_content_types
 from trunkline.errors import TurnCancelled
 from trunkline.session.ids import new_id
 
-__all__ = [
-    "answer_open_calls",
-    "run_tool_call",
-    "run_tool_call_sync",
-    "tools_of",
-    "find_tool",
-    "wait_for_tools",
-    "add_tools",
-    "session_tools",
-    "warn_unbound_tools",
-]
-
 _EMITTED = "trunkline.tools.emitted"
 _BOUND = "trunkline.tools.bound"
 
