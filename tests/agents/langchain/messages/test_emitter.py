@@ -104,6 +104,25 @@ def test_a_result_message_is_emitted_once_and_a_late_id_is_added(emitter: Record
     assert [event.result_message_id for event in only(emitter.events, ev.ToolUpdate)] == [None, "r1"]
 
 
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_a_call_that_the_provider_runs_is_in_progress_before_it_is_done(
+    emitter: Recorder, streamed: bool
+) -> None:
+    begun: dict[str, Any] = {
+        "type": "server_tool_call",
+        "id": "c1",
+        "name": "web_search",
+        "args": {"query": "x"},
+    }
+    if streamed:
+        begun |= {"type": "server_tool_call_chunk", "args": '{"query": "x"}', "index": 0}
+    result = {"type": "server_tool_result", "tool_call_id": "c1", "status": "success", "output": "found"}
+    run = ModelRun(None, internal=False)
+    for block in (begun, result):
+        emitter.chunk(run, chunk([block]))
+    assert emitter.statuses() == ["in_progress", "completed"]
+
+
 def test_an_error_result_fails_the_call_with_its_text(emitter: Recorder) -> None:
     emitter.tool_message(None, ToolMessage("x" * 900, tool_call_id="c1", status="error"))
     assert emitter.statuses() == ["failed"]
