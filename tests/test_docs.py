@@ -21,6 +21,7 @@ import pytest
 
 from trunkline.agents import langchain
 from trunkline.demos.scenarios import SCENARIOS
+from trunkline.frontends.agui import AguiOptions
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -154,6 +155,11 @@ def test_the_langchain_page_lists_every_option(name: str) -> None:
     table = page.partition(f"\n`{name}`\n\n")[2].partition("\n\n")[0]
     options = list(inspect.signature(getattr(langchain, name)).parameters)
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == options
+
+
+def test_the_agui_page_names_every_option() -> None:
+    page = (ROOT / "docs/agui.md").read_text(encoding="utf-8")
+    assert [name for name in AguiOptions.__struct_fields__ if f"`{name}`" not in page] == []
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def agui_middleware(
     Options are those of AguiOptions, and those of SessionMiddleware, ToolMiddleware, PermissionMiddleware
     (with ``policy``), ModeMiddleware (with ``modes``), PlanMiddleware and TrunklineCallbackHandler, by
     name. Without a transport each run brings its own: ``context=TrunklineContext(transport=...)``. The
-    callbacks are what sees a run fail or stop: give them to each run.
+    callbacks are added to a run that does not bring them.
     """
     return OwnMiddleware("agui", transport, dict(options))
 
