@@ -15,25 +15,18 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from tests.cli.child_programs import run_program
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.reference_client import Client
 
 EXAMPLES = {"debug", "minimal", "two_clients", "websocket"}
 
 
-def program(root: Path, tmp_path: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run an example to its end; it says nothing on stderr."""
-    example, *arguments = command
-    done = subprocess.run(
-        [sys.executable, "-W", "error", f"{root}/examples/agui/{example}.py", *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done
+def lines_of(root: Path, tmp_path: Path, example: str, *arguments: str) -> list[str]:
+    """What an example prints; it says nothing on stderr."""
+    done = run_program(root / f"examples/agui/{example}.py", *arguments, cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    return done.out.splitlines()
 
 
 def test_every_agui_example_is_run(root: Path) -> None:
@@ -44,8 +37,7 @@ def test_every_agui_example_is_run(root: Path) -> None:
 
 
 def test_debug_prints_every_event(root: Path, tmp_path: Path) -> None:
-    done = program(root, tmp_path, "debug")
-    pairs = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    pairs = [line.split(maxsplit=1) for line in lines_of(root, tmp_path, "debug")]
     events = [{"type": kind, **json.loads(rest)} for kind, rest in pairs]
     assert breaches(events) == []
     client = Client("debug")
@@ -55,8 +47,7 @@ def test_debug_prints_every_event(root: Path, tmp_path: Path) -> None:
 
 
 def test_debug_in_brief_is_a_conversation(root: Path, tmp_path: Path) -> None:
-    done = program(root, tmp_path, "debug", "brief")
-    assert done.stdout.splitlines()[1:] == [
+    assert lines_of(root, tmp_path, "debug", "brief")[1:] == [
         "(thinking) I can look that up.",
         '> get_weather {"city": "Lisbon"}',
         "< 22 degrees and sunny in Lisbon",
@@ -69,8 +60,7 @@ def test_debug_in_brief_is_a_conversation(root: Path, tmp_path: Path) -> None:
 
 
 def test_of_two_clients_one_runs_and_the_other_follows(root: Path, tmp_path: Path) -> None:
-    done = program(root, tmp_path, "two_clients")
-    assert done.stdout.splitlines() == [
+    assert lines_of(root, tmp_path, "two_clients") == [
         "the one that runs heard: Once upon a time there were two readers.",
         "the one that follows heard: Once upon a time there were two readers.",
     ]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,22 +14,12 @@ from tests.agents.langchain.providers.model_server import serve_model
 from tests.agents.langchain.providers.wires.anthropic import Anthropic
 from tests.agents.langchain.providers.wires.chat import OpenAiChat
 from tests.agents.langchain.providers.wires.parts import Call, Text, Wire
+from tests.cli.child_programs import command, run, run_program
 from tests.frontends.acp.stdio_client import Message, Talk, text
 from trunkline.frontends.acp.losses import LOSSES
 
 DONE = {"stopReason": "end_turn"}
 Start = Callable[..., Talk]
-
-
-def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "trunkline", *args],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -41,14 +28,8 @@ def start(root: Path, tmp_path: Path) -> Iterator[Start]:
     with contextlib.ExitStack() as stack:
 
         def begin(example: str, **capabilities: Any) -> Talk:
-            command = [
-                sys.executable,
-                "-m",
-                "trunkline",
-                "acp",
-                f"{root}/examples/langchain/{example}.py:agent",
-            ]
-            talk = stack.enter_context(Talk(command, cwd=tmp_path, patience=40.0))
+            words = command("acp", f"{root}/examples/langchain/{example}.py:agent")
+            talk = stack.enter_context(Talk(words, cwd=tmp_path, patience=40.0))
             stack.callback(lambda: faults.extend(talk.faults()))
             talk.initialize(capabilities)
             return talk
@@ -90,24 +71,14 @@ def plans(talk: Talk, session_id: str) -> list[list[str]]:
 
 def test_hello_asks_and_writes(root: Path, tmp_path: Path) -> None:
     done = run("exec", f"{root}/examples/hello.py:hello", "good morning", "--approve", "all", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "You said good morning.\n\nI wrote it down.\n"
+    assert (done.code, done.out) == (0, "You said good morning.\n\nI wrote it down.\n"), done.err
     assert (tmp_path / "hello.txt").read_text() == "good morning"
 
 
 def test_hello_greets_an_editor(root: Path, tmp_path: Path) -> None:
     asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
-    done = subprocess.run(
-        [sys.executable, "-m", "trunkline", "acp", f"{root}/examples/hello.py:hello"],
-        cwd=tmp_path,
-        input=json.dumps(asked) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    answer = json.loads(done.stdout)
-    assert answer["result"]["agentInfo"] == {"name": "hello", "title": "Hello", "version": "0"}
+    done = run("acp", f"{root}/examples/hello.py:hello", stdin=json.dumps(asked) + "\n", cwd=tmp_path)
+    assert done.json["result"]["agentInfo"] == {"name": "hello", "title": "Hello", "version": "0"}
 
 
 # -- LangChain -----------------------------------------------------------------------------------------
@@ -133,8 +104,7 @@ def test_every_langchain_example_is_run(root: Path) -> None:
 def test_a_langchain_example_answers_in_a_terminal(example: str, root: Path, tmp_path: Path) -> None:
     target = f"{root}/examples/langchain/{example}.py:agent"
     done = run("exec", target, "Ada", "--approve", "all", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == ANSWERS[example].strip()
+    assert (done.code, done.out.strip()) == (0, ANSWERS[example].strip()), done.err
 
 
 @pytest.mark.parametrize("example", ANSWERS)
@@ -296,33 +266,19 @@ def test_two_sessions_on_one_agent_run_at_once_and_do_not_mix(start: Start) -> N
 
 
 def test_two_clients_is_a_program_too(root: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", f"{root}/examples/langchain/two_clients.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    done = run_program(root / "examples/langchain/two_clients.py", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
         "Nice to meet you, Ada. You are Ada.",
         "Nice to meet you, Bob. You are Bob.",
     ]
 
 
 def test_a_model_that_cannot_be_had_is_explained_in_a_line(root: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "trunkline", "exec", f"{root}/examples/langchain/simple.py:agent", "hi"],
-        cwd=tmp_path,
-        env={**os.environ, "TRUNKLINE_MODEL": "groq:llama"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "pip install langchain-groq" in done.stderr.splitlines()[-1]
+    target = f"{root}/examples/langchain/simple.py:agent"
+    done = run("exec", target, "hi", cwd=tmp_path, TRUNKLINE_MODEL="groq:llama")
+    assert done.code == 2
+    assert "pip install langchain-groq" in done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -336,14 +292,14 @@ def test_a_model_that_cannot_be_had_is_explained_in_a_line(root: Path, tmp_path:
 def test_a_variable_takes_a_providers_own_model(
     model: str, wire: Wire, settings: dict[str, str], root: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "trunkline", "acp", f"{root}/examples/langchain/simple.py:agent"]
+    words = command("acp", f"{root}/examples/langchain/simple.py:agent")
     with serve_model() as server:
         server.play(
             wire.say(Call("toolu_1", "get_weather", ('{"city"', ': "Oslo"}'))),
             wire.say(Text(("Take ", "a coat."))),
         )
         given = {name: value.format(server.url) for name, value in settings.items()}
-        with Talk(command, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
+        with Talk(words, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
             talk.initialize({})
             session_id = talk.open()
             assert talk.prompt(session_id, "How is the weather in Oslo?")["stopReason"] == "end_turn"

@@ -17,9 +17,9 @@ from trunkline.cli.journals import opened_journal
 from trunkline.events import AnyEvent
 from trunkline.journal import Record, SessionInfo, SessionKey
 
-__all__ = ["Pty", "Result", "command", "events_of", "kept", "run", "start"]
+__all__ = ["Pty", "Result", "command", "events_of", "kept", "run", "run_program", "start"]
 
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 class Result(NamedTuple):
@@ -47,8 +47,17 @@ def command(*arguments: str) -> list[str]:
 
 def run(*arguments: str, stdin: str = "", cwd: Path | None = None, **env: str) -> Result:
     """Run trunkline to its end."""
+    return _run(command(*arguments), stdin, cwd, env)
+
+
+def run_program(path: Path, *arguments: str, cwd: Path) -> Result:
+    """Run a Python file to its end."""
+    return _run([sys.executable, str(path), *arguments], "", cwd, {})
+
+
+def _run(words: list[str], stdin: str, cwd: Path | None, env: dict[str, str]) -> Result:
     done = subprocess.run(
-        command(*arguments),
+        words,
         input=stdin.encode(),
         capture_output=True,
         cwd=cwd,

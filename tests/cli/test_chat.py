@@ -157,15 +157,6 @@ def test_each_line_of_a_pipe_is_a_prompt_or_an_answer(home: Path) -> None:
     assert "never said" not in shown
 
 
-def test_arguments_are_edited_as_json(home: Path) -> None:
-    shown = chat('/edit\ne\nnonsense\n{"path": "b.txt", "content": "b"}\na\n/edit\ne\n\nr\n', home=home)
-
-    assert "that is not JSON" in shown
-    assert "b.txt is written." in shown
-    assert (home / "b.txt").read_text() == "b"
-    assert "Nothing was written." in shown
-
-
 def test_input_that_ends_inside_a_question_is_a_refusal(home: Path) -> None:
     assert "Nothing was written." in chat("/permission\n", home=home)
     assert chat("/form\nAda\n-\n/form\n", home=home).count("No order, then.") == 2

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
 
 from rich.console import Console
 
-from tests.hubs import until
+from tests.hubs import session_for, until
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions
@@ -85,18 +84,8 @@ class Restless:
 
 async def talk(agent: Agent, *typed: str) -> str:
     """Type these lines in a new session, leave, and give what was shown."""
-    async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
-        return await talk_in(await hub.create(), *typed)
-
-
-@asynccontextmanager
-async def opened() -> AsyncGenerator[MemoryJournal]:
-    journal = MemoryJournal()
-    await journal.open()
-    try:
-        yield journal
-    finally:
-        await journal.close()
+    async with asyncio.timeout(20), session_for(agent) as session:
+        return await talk_in(session, *typed)
 
 
 async def talk_in(session: Session, *typed: str) -> str:
@@ -122,8 +111,8 @@ async def leave_a_question(hub: Hub) -> str:
     return session.session_id
 
 
-async def test_a_question_of_an_earlier_process_is_put_again() -> None:
-    async with opened() as journal, asyncio.timeout(20):
+async def test_a_question_of_an_earlier_process_is_put_again(journal: MemoryJournal) -> None:
+    async with asyncio.timeout(20):
         async with Hub(Patient(), journal) as hub:
             session_id = await leave_a_question(hub)
         async with Hub(Patient(), journal) as hub:
@@ -134,8 +123,8 @@ async def test_a_question_of_an_earlier_process_is_put_again() -> None:
     assert "The answer was allow_once." in answered
 
 
-async def test_a_turn_of_another_process_is_told_and_left_alone() -> None:
-    async with opened() as journal, asyncio.timeout(20), Hub(Patient(), journal) as first:
+async def test_a_turn_of_another_process_is_told_and_left_alone(journal: MemoryJournal) -> None:
+    async with asyncio.timeout(20), Hub(Patient(), journal) as first:
         session_id = await leave_a_question(first)
         async with Hub(Patient(), journal) as second:
             shown = await talk_in(await second.session(session_id), "/quit")
@@ -165,8 +154,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
 async def test_a_turn_that_the_agent_begins_is_shown_at_once_and_asks() -> None:
     agent, shown = Restless(), io.StringIO()
     reader, writer = os.pipe()
-    async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
-        session = await hub.create()
+    async with asyncio.timeout(20), session_for(agent) as session:
         await session.prepare()
         keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
         chat = asyncio.create_task(

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.child_programs import Pty, Result, events_of, kept, run, start
+from tests.cli.child_programs import Pty, events_of, kept, run, start
+from tests.process_state import is_alive, wait_until_gone
 from trunkline import events as ev
 from trunkline.events import decode_event
 from trunkline.folding import fold
@@ -25,11 +25,6 @@ import asyncio, sys, trunkline
 async def prints(prompt, ctx):
     print("debugging", file=sys.stdout)
     yield "an answer"
-
-@trunkline.agent
-async def spoofs(prompt, ctx):
-    yield "safe\\x1b[2J\\u202e\\u200bend\\r\\n"
-    ctx.notice("\\x1b[31mred", "\\x07")
 
 @trunkline.agent
 async def truncated(prompt, ctx):
@@ -121,12 +116,6 @@ def test_text_tells_of_tools_plans_and_subagents_on_stderr(home: Path) -> None:
     assert "[researcher] ✓ Search" in lanes.err
 
 
-def test_messages_are_paragraphs(home: Path) -> None:
-    assert run("exec", "demo", "/tools", cwd=home).out == (
-        "Let me look that up. \n\nThere are two notes about trunkline.\n"
-    )
-
-
 def test_events_are_legal_lines_of_json(home: Path) -> None:
     result = run("exec", "demo", "/tools", "--format", "events", cwd=home)
 
@@ -153,20 +142,6 @@ def test_events_come_as_they_happen(home: Path) -> None:
         "type": "turn_finished",
         "stop_reason": "cancelled",
     }
-
-
-def test_json_is_one_object(home: Path) -> None:
-    result = run("exec", "demo", "/tools", "--format", "json", cwd=home)
-
-    report = result.json
-    assert report["session_id"] == newest(home)
-    assert report["turn_id"].startswith("turn_")
-    assert (report["stop_reason"], report["error"], report["denied"]) == ("end_turn", None, False)
-    assert report["text"] == "Let me look that up. \n\nThere are two notes about trunkline."
-    (call,) = report["calls"]
-    assert (call["name"], call["status"], call["input"]["limit"]) == ("search", "completed", 2)
-    assert report["usage"][0]["output_tokens"] == 11
-    assert report["title"] == "Demo: tools"
 
 
 def test_json_of_a_subagents_call_reads_its_arguments(home: Path) -> None:
@@ -359,23 +334,13 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_turn_is_settled_later(home: Path
     assert [event.code for event in events if isinstance(event, ev.TurnFailed)] == ["interrupted"]
 
 
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def pids_in(line: str) -> list[int]:
     return [int(word) for word in line.split("pids ")[1].split()]
 
 
 def assert_settled(home: Path, pids: list[int]) -> None:
     assert len(pids) == 3
-    limit = time.monotonic() + 10
-    while any(map(runs, pids)):
-        assert time.monotonic() < limit, "a killed process ends at once"
-        time.sleep(0.01)
+    wait_until_gone(*pids)
     last = events_of(home / "journal.db", newest(home))[-1]
     assert isinstance(last, ev.TurnFinished)
     assert last.stop_reason == "cancelled"
@@ -389,7 +354,7 @@ def test_whoever_ends_it_finds_the_turn_settled_and_nothing_running(
         assert program.stderr is not None
         while not (line := program.stderr.readline().decode()).startswith("pids "):
             assert program.poll() is None
-        assert all(map(runs, pids_in(line)))
+        assert all(map(is_alive, pids_in(line)))
         program.send_signal(number)
         if number is not signal.SIGINT:  # a window that closes is told of more than once
             program.send_signal(number)
@@ -405,10 +370,7 @@ def test_even_when_it_is_killed_no_command_of_its_goes_on(home: Path) -> None:
         *commands, own = pids_in(line)
         program.kill()
     os.kill(own, signal.SIGKILL)  # what an agent starts by itself is its own business
-    limit = time.monotonic() + 20
-    while any(map(runs, commands)):
-        assert time.monotonic() < limit, "its keeper ends it"
-        time.sleep(0.01)
+    wait_until_gone(*commands)  # Its keeper ends them.
 
 
 def test_a_window_that_closes_leaves_the_turn_settled_and_nothing_running(home: Path) -> None:
@@ -440,15 +402,6 @@ def test_a_closed_stdout_is_no_error(home: Path) -> None:
 
 
 # -- terminals -------------------------------------------------------------------------------------
-
-
-def test_nothing_an_agent_says_can_move_the_cursor_or_hide(home: Path) -> None:
-    result: Result = run("exec", "agents.py:spoofs", "x", cwd=home)
-
-    assert result.out == "safe\\x1b[2J\\u202e\\u200bend\n"
-    assert "info: \\x1b[31mred: \\x07" in result.err
-    exact = run("exec", "agents.py:spoofs", "x", "--format", "json", cwd=home).json["text"]
-    assert exact == "safe\x1b[2J\u202e\u200bend\r\n"
 
 
 def test_on_a_terminal_notes_are_dim_and_have_their_own_lines(home: Path) -> None:

@@ -7,14 +7,13 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from tests.hubs import session_for
 from trunkline import events as ev
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.cli.exec_approvals import ExecApprovals
 from trunkline.cli.exec_run import ExecRun
 from trunkline.commands import Prompt
-from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import SessionView, TurnContext
-from trunkline.session.hub import Hub
 from trunkline.testing import ScriptedAgent
 
 
@@ -55,15 +54,10 @@ class Sleeper:
 
 
 async def execute(agent: Agent, prompt: str, printer: Recorder, *, stops: bool, timeout: float | None) -> int:
-    journal = MemoryJournal()
-    await journal.open()
-    try:
-        async with asyncio.timeout(20), Hub(agent, journal) as hub:
-            execution = ExecRun(await hub.create(), printer, ExecApprovals("none"))
-            printer.execution = execution if stops else None
-            return await execution.run(prompt, timeout)
-    finally:
-        await journal.close()
+    async with asyncio.timeout(20), session_for(agent) as session:
+        execution = ExecRun(session, printer, ExecApprovals("none"))
+        printer.execution = execution if stops else None
+        return await execution.run(prompt, timeout)
 
 
 async def test_the_first_reason_to_stop_is_the_exit_code() -> None:

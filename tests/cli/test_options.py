@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from tests.cli.child_programs import SECONDS, events_of, kept, run, start
+from tests.cli.child_programs import command, events_of, kept, run
 from tests.cli.test_serve import run_input, serving
+from tests.frontends.acp.stdio_client import Talk
 from trunkline import events as ev
 from trunkline.cli.options import policy_option
 from trunkline.workspace.policy import POLICY_NAMES
@@ -80,26 +80,10 @@ def test_chat_obeys_a_policy(folder: Path) -> None:
 
 def test_acp_obeys_a_policy(folder: Path) -> None:
     arguments = ("acp", "agent.py:writes", "--policy", "policy.toml", "--journal", "sqlite:journal.db")
-    with start(*arguments, cwd=folder) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
-
-        def request(method: str, **params: Any) -> Any:
-            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-            stdin.write(line + b"\n")
-            stdin.flush()
-            message: Any = {}
-            while "result" not in message:
-                message = json.loads(stdout.readline())
-                assert "error" not in message
-            return message["result"]
-
-        request("initialize", protocolVersion=1)
-        session_id = request("session/new", cwd=str(folder), mcpServers=[])["sessionId"]
-        request("session/prompt", sessionId=session_id, prompt=[{"type": "text", "text": "go"}])
-        stdin.close()
-        process.wait(SECONDS)
+    with Talk(command(*arguments), cwd=folder) as talk:
+        talk.initialize()
+        talk.prompt(talk.open(folder), "go")
+        assert talk.finish() == 0
     assert decisions(folder) == [(False, "policy", "deny path made.txt")]
 
 

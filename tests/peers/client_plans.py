@@ -93,6 +93,10 @@ class Stage:
         params: JsonObject = {"sessionId": session, "cwd": str(self.cwd), "mcpServers": []}
         return {"name": name, "call": f"session/{how}", "params": params}
 
+    def call(self, name: str, method: str, params: JsonObject, **more: Any) -> JsonObject:
+        """Call any method; ``until`` says which update the client waits for."""
+        return {"name": name, "call": method, "params": params, **more}
+
     def prompt(self, name: str, session: str, text: str, **more: Any) -> JsonObject:
         """Send a text; ``answers`` and ``cancelOn`` say what the client does meanwhile."""
         params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}

@@ -19,7 +19,6 @@ from tests.server.asgi_requests import call, scope
 from tests.server.running_server import BEARER, SECRET, frames, listening, run_events, run_input
 from websockets.asyncio.client import connect
 
-import trunkline
 from trunkline.commands import Prompt
 from trunkline.errors import ConfigurationError, NotAnAgent
 from trunkline.frontends.agui.options import AguiOptions
@@ -144,20 +143,6 @@ async def test_somebody_else_may_say_who_is_asking() -> None:
         await app.aclose()
 
 
-@pytest.mark.parametrize(
-    ("agents", "expected"),
-    [
-        ({}, "no agent to serve"),
-        ({"two words": make(echo)}, "cannot be an agent's name"),
-        ({"ws": make(echo)}, "cannot be an agent's name"),
-        ({"a/b": make(echo)}, "cannot be an agent's name"),
-    ],
-)
-def test_agents_have_names_that_fit_into_addresses(agents: Any, expected: str) -> None:
-    with pytest.raises(ConfigurationError, match=expected):
-        asgi(agents, tokens=SECRET)
-
-
 def test_what_is_no_agent_is_refused() -> None:
     with pytest.raises(NotAnAgent):
         asgi(17, tokens=SECRET)
@@ -187,25 +172,12 @@ async def test_a_thread_of_an_agent_that_is_not_served_here_is_left_alone(tmp_pa
         assert shown["records"], "it can be read all the same"
 
 
-async def test_agents_of_one_name_are_told_apart() -> None:
-    app = made({"a": make(echo), "b": make(echo)})
-    try:
-        hubs = [await app.agents.hub(name) for name in ("a", "b")]
-        assert len({hub.target for hub in hubs}) == 2
-    finally:
-        await app.aclose()
-
-
 async def test_options_of_the_front_end_set_how_far_a_reader_may_fall_behind() -> None:
     app = asgi(make(echo), tokens=SECRET, options=AguiOptions(high_water_mark=7))
     try:
         assert (await app.agents.hub()).settings.reader_backlog == 7
     finally:
         await app.aclose()
-
-
-async def test_the_public_name_is_the_factory() -> None:
-    assert trunkline.asgi is asgi
 
 
 async def test_sessions_of_pages_get_the_folder_of_the_server(tmp_path: Path) -> None:

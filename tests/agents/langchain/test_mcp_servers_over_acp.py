@@ -8,6 +8,7 @@ from langchain_core.messages import ToolMessage
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.mcp_example import SCRIPT, is_alive, patiently, text_in, unhurried
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
+from tests.hubs import until
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -52,7 +53,7 @@ async def test_session_servers_are_used_and_a_bad_command_is_named() -> None:
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         await prompt(editor, session_id)
         assert "w__count" not in model.calls[2].tool_names
-        assert not is_alive(pid)
+        await until(lambda: not is_alive(pid))
 
 
 async def test_mcp_progress_and_elicitation_reach_the_editor_on_their_calls() -> None:

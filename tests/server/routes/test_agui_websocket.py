@@ -128,9 +128,7 @@ async def test_a_browser_brings_its_token_as_a_subprotocol_and_never_hears_it_ag
     ("headers", "status"),
     [
         ({}, 401),
-        ({"authorization": "Bearer wrong-wrong-wrong"}, 401),
         ({**BEARER, "origin": "https://evil.example"}, 403),
-        ({**BEARER, "origin": "null"}, 403),
     ],
 )
 async def test_nobody_gets_a_socket_without_a_token_or_from_a_foreign_page(
@@ -143,14 +141,6 @@ async def test_nobody_gets_a_socket_without_a_token_or_from_a_foreign_page(
             ).__aenter__()
     assert refused.value.response.status_code == status
     assert "error" in json.loads(refused.value.response.body)
-
-
-async def test_nobody_gets_a_socket_under_a_foreign_name() -> None:
-    async with served() as (_, client):
-        url = f"ws://evil.example:{client.base_url.port}/agui/ws"
-        with pytest.raises(InvalidStatus) as refused:
-            await connect(url, host="127.0.0.1", additional_headers=BEARER).__aenter__()
-    assert refused.value.response.status_code == 421
 
 
 async def test_an_agent_that_is_not_there_is_said_before_the_socket_opens() -> None:

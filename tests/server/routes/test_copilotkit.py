@@ -7,11 +7,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.hubs import make, soon, until
+from tests.hubs import make, soon
 from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.commands import Prompt
-from trunkline.frontends.agui.options import AguiOptions
 
 RUN = "/copilotkit/agent/default/run"
 CONNECT = "/copilotkit/agent/default/connect"
@@ -79,11 +78,6 @@ async def test_a_page_that_comes_back_sees_the_thread_as_it_is(single: bool) -> 
     assert events[3]["outcome"] == {"type": "success"}
 
 
-async def test_a_thread_that_nobody_knows_has_nothing_to_show() -> None:
-    async with served() as (_, client):
-        assert await run_events(client, back(threadId="new"), CONNECT) == []
-
-
 async def _tick(prompt: Prompt) -> AsyncIterator[str]:
     number = 0
     while True:
@@ -117,39 +111,6 @@ async def test_a_page_that_is_reloaded_in_the_middle_of_a_text_goes_on_where_it_
     assert len(text.split()) > 50
     assert text == "".join(f"{number} " for number in range(len(text.split()))), "nothing twice, nothing lost"
     assert output[-1]["outcome"] == {"type": "cancelled"}
-
-
-async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
-    async with served(make(_tick), options=AguiOptions(disconnect_grace=0.05)) as (app, client):
-        async with client.stream("POST", RUN, json=run_input("go")) as response:
-            async for _, event in frames(response):
-                if event["type"] == "TEXT_MESSAGE_CONTENT":
-                    break
-        session = await (await app.agents.hub()).session("t1")
-        await until(lambda: not session.busy, 2.0)
-
-
-async def test_a_page_that_is_reloaded_at_a_question_is_asked_again_and_can_answer() -> None:
-    async with served() as (_, client):
-        asked = await run_events(client, run_input("/permission-twice"), RUN)
-        again = await run_events(client, back(), CONNECT)
-        assert again[-1]["outcome"] == asked[-1]["outcome"]
-        resume = [
-            {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
-            for one in asked[-1]["outcome"]["interrupts"]
-        ]
-        events = await run_events(client, run_input(run="r2", messages=[], resume=resume), RUN)
-        while events[-1]["outcome"]["type"] == "interrupt":
-            # Reloaded once more, between two questions: only what came after the first answer is said.
-            again = await run_events(client, back(runId="back2"), CONNECT)
-            assert kinds(again)[:2] == ["RUN_STARTED", "MESSAGES_SNAPSHOT"]
-            assert again[-1]["outcome"] == events[-1]["outcome"]
-            resume = [
-                {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
-                for one in events[-1]["outcome"]["interrupts"]
-            ]
-            events = await run_events(client, run_input(run="r3", messages=[], resume=resume), RUN)
-        assert events[-1]["outcome"]["type"] == "success"
 
 
 async def test_stopping_says_whether_there_was_anything_to_stop() -> None:
@@ -206,19 +167,6 @@ async def test_an_answer_may_come_under_the_id_of_the_run_that_asked() -> None:
     assert result["toolCallId"] == interrupt["toolCallId"]
     assert events[-1]["outcome"] == {"type": "success"}
     assert kinds(again) == kinds(events), "the same request once more is the same run"
-
-
-async def test_a_cancelled_run_is_no_error_to_an_older_client() -> None:
-    async with served() as (_, client):
-        running = asyncio.create_task(run_events(client, old("/wait-for-cancel"), RUN))
-        stopped = False
-        while not stopped:
-            stop = await soon(client.post("/copilotkit/agent/default/stop/t1", json={}))
-            stopped = stop.json()["stopped"]
-        output = await soon(running)
-    assert output[-1]["type"] == "RUN_FINISHED"
-    assert output[-1]["result"] == {"stopReason": "cancelled"}
-    assert "outcome" not in output[-1]
 
 
 async def test_a_run_that_waits_for_the_page_claims_no_success_to_an_older_client() -> None:

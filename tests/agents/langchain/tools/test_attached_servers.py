@@ -34,7 +34,7 @@ async def test_servers_live_with_the_session_and_others_take_their_place() -> No
         await attach_servers(memory, servers, folders=["/"])
         assert await pid_in(memory, "w__count") == first
         await patiently(attach_servers(memory, BAD, folders=["/"]))
-        assert not is_alive(first)
+        await until(lambda: not is_alive(first))
         await patiently(wait_for_servers(memory))
         assert attached_tools(memory) == []
         assert [notice.title for notice in server_failures(memory)] == ["MCP server 'bad' is not available"]

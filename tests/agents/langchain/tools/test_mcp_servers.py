@@ -45,7 +45,7 @@ async def test_a_server_is_one_process_for_as_long_as_it_is_held_and_goes_with_i
         child = int(text_in(await patiently(invoke(tools["w__breed"]))))
         servers.start()  # What runs is left alone.
         assert servers.tools == list(tools.values())
-    assert not is_alive(pid)
+    await until(lambda: not is_alive(pid))
     await until(lambda: not is_alive(child))
 
 

@@ -64,7 +64,7 @@ async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_ses
         pid = int(first.split()[-1])
         assert (first, again) == (f"1 in {pid}", f"2 in {pid}")
         await patiently(session.close())
-        assert not is_alive(pid)
+        await until(lambda: not is_alive(pid))
 
 
 async def test_sessions_of_one_agent_have_servers_of_their_own_and_end_them_also_when_lost() -> None:
