@@ -103,7 +103,7 @@ def test_a_policy_that_is_none_is_refused_before_anything_starts(name: str, fold
     prompt = ("go",) if name == "exec" else ()
     ended = run(name, "agent.py:writes", *prompt, "--policy", "readonly", cwd=folder)
     assert ended.code == 2
-    assert "there is no policy and no file 'readonly': did you mean 'read-only'?" in ended.err
+    assert "there is no policy and no file 'readonly' (did you mean 'read-only'?)" in ended.err
     assert "Traceback" not in ended.err
 
 

@@ -135,6 +135,8 @@ async def test_all_answers_are_taken_or_none() -> None:
     questions.ask(asked(FORM, "q2"), expires_in=60)
     with pytest.raises(TrunklineError):
         questions.answer([Answer(question_id="q1", option_id="allow_once"), Answer(question_id="q2")])
+    with pytest.raises(InvalidCommand, match="no open question 'q9'"):
+        questions.answer([Answer(question_id="q1", option_id="allow_once"), Answer(question_id="q9")])
     assert set(questions.open) == {"q1", "q2"}
     questions.discard_all()
 
