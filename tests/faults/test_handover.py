@@ -240,14 +240,15 @@ async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_o
 
 async def test_a_session_closed_while_its_agent_gets_ready_begins_no_turn() -> None:
     agent = Sluggish()
-    async with session_for(agent) as session:
+    async with hub_for(agent) as hub:
+        session = await hub.create()
         waiting = asyncio.create_task(session.prompt("too late"))
         await until(lambda: agent.opened > 0)
         await soon(session.close())
         agent.ready.set()
         with pytest.raises(SessionClosed):
             await soon(waiting)
-        again = await soon(session.hub.session(session.session_id))
+        again = await soon(hub.session(session.session_id))
         assert only(await events_of(again), ev.TurnStarted) == []
 
 

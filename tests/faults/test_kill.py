@@ -14,7 +14,7 @@ import pytest
 
 from tests.faults.children.talker import SETTINGS, Handed, Kept, Printed
 from tests.faults.processes import child
-from tests.hubs import WAIT, collect, echo, make, only, session_for, until
+from tests.hubs import WAIT, collect, echo, hub_for, make, only, until
 from trunkline import events as ev
 from trunkline.cursor import Cursor, cut, piece_of
 from trunkline.folding import fold
@@ -145,14 +145,15 @@ async def test_a_killed_process_loses_at_most_the_last_moment_and_the_next_one_g
 ) -> None:
     path = tmp_path / "journal.db"
     journal = await open_journal(f"sqlite:{path}")
-    async with session_for(make(echo, name="talker"), journal=journal, settings=SETTINGS) as session:
+    async with hub_for(make(echo, name="talker"), journal=journal, settings=SETTINGS) as hub:
+        session = await hub.create()
         await session.close()
         compared = 0
         for kill in range(KILLS):
             death = await run_and_kill(path, session.session_id, f"{chain}-{kill}")
             compared += check_survival(death, await read_all(journal, session.key))
         assert compared > 10 * KILLS, "most of them were killed late enough to have been heard"
-        last = await session.hub.session(session.session_id)
+        last = await hub.session(session.session_id)
         events = await collect(last, "the last one")
         assert isinstance(events[-1], ev.TurnFinished)
         # A prompt that the last one killed had posted runs as well.
