@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import STDIO, invoke, is_alive, named, patiently, text_in
+from tests.hubs import until
 
 from trunkline.agents.interface import McpCapabilities
 from trunkline.agents.langchain.tools import attached_servers
