@@ -175,7 +175,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             ev.ToolCall(
                 call_id="m:tool", native_id="", name="think", title="Think", kind="think", message_id="m"
             ),
-            ev.ToolUpdate(call_id="m:tool", status="in_progress", input={}),
+            ev.ToolUpdate(call_id="m:tool", input={}),
         ],
     ),
     (

@@ -211,13 +211,9 @@ def read_call(block: Block, message_id: str) -> tuple[ev.ToolCall, ev.ToolUpdate
     call = _announce(block, message_id)
     given = block.get("args")
     if block["type"] != "invalid_tool_call":
-        by_server = block["type"] == "server_tool_call"
-        # A streamed call was announced before its arguments were known. The provider runs it at once.
-        late = by_server and call.title != title_of(call.name, None)
-        status = "in_progress" if by_server else None
-        return call, ev.ToolUpdate(
-            call_id=call.call_id, status=status, title=call.title if late else None, input=given
-        )
+        # A streamed call was announced before its arguments were known.
+        late = block["type"] == "server_tool_call" and call.title != title_of(call.name, None)
+        return call, ev.ToolUpdate(call_id=call.call_id, title=call.title if late else None, input=given)
     reason = str(block.get("error") or "its arguments are not JSON")
     return call, ev.ToolUpdate(call_id=call.call_id, status="failed", input=given, reason=reason)
 
