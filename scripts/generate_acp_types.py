@@ -205,16 +205,17 @@ class Generator:
         arguments = f"{struct.base}, frozen=True, kw_only=True"
         if struct.tag:
             arguments += f', tag_field="{struct.tag[0]}", tag="{struct.tag[1]}"'
-        head = f"class {struct.name}({arguments}):"
-        if len(head) > WIDTH:
-            head = f"class {struct.name}(\n    {arguments}\n):"
         members = [
             self._member(struct.name, key, member)
             for key, member in struct.members.items()
             if key != "_meta" and not (struct.tag and key == struct.tag[0])
         ]
-        # An object is described by its name and its fields.
-        doc = [f'    """{struct.doc}"""', ""] if " of ``" in struct.doc or not members else []
+        # An object that is no message is described by its name and its fields.
+        doc = [f'    """{struct.doc}"""', ""] if " of ``" in struct.doc else []
+        empty = "" if members or doc else " ..."
+        head = f"class {struct.name}({arguments}):{empty}"
+        if len(head) > WIDTH:
+            head = f"class {struct.name}(\n    {arguments}\n):{empty}"
         lines = [head, *doc, *members]
         self.names.add(struct.name)
         self.chunks.append("\n".join(lines).rstrip())

@@ -146,20 +146,17 @@ class FileSystemCapabilities(Wire, frozen=True, kw_only=True):
     write_text_file: bool = False
 
 
-class CompactionCapabilities(Wire, frozen=True, kw_only=True):
-    """The object CompactionCapabilities."""
+class CompactionCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class BooleanConfigOptionCapabilities(Wire, frozen=True, kw_only=True):
-    """The object BooleanConfigOptionCapabilities."""
+class BooleanConfigOptionCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class SessionConfigOptionsCapabilities(Wire, frozen=True, kw_only=True):
     boolean: BooleanConfigOptionCapabilities | None = None
 
 
-class NoticeCapabilities(Wire, frozen=True, kw_only=True):
-    """The object NoticeCapabilities."""
+class NoticeCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class ClientSessionCapabilities(Wire, frozen=True, kw_only=True):
@@ -168,24 +165,20 @@ class ClientSessionCapabilities(Wire, frozen=True, kw_only=True):
     notices: NoticeCapabilities | None = None
 
 
-class SubagentCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SubagentCapabilities."""
+class SubagentCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class PlanCapabilities(Wire, frozen=True, kw_only=True):
-    """The object PlanCapabilities."""
+class PlanCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class AuthCapabilities(Wire, frozen=True, kw_only=True):
     terminal: bool = False
 
 
-class ElicitationFormCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ElicitationFormCapabilities."""
+class ElicitationFormCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class ElicitationUrlCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ElicitationUrlCapabilities."""
+class ElicitationUrlCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class ElicitationCapabilities(Wire, frozen=True, kw_only=True):
@@ -229,20 +222,16 @@ class McpCapabilities(Wire, frozen=True, kw_only=True):
     acp: bool = False
 
 
-class SessionListCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionListCapabilities."""
+class SessionListCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionDeleteCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionDeleteCapabilities."""
+class SessionDeleteCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionAdditionalDirectoriesCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionAdditionalDirectoriesCapabilities."""
+class SessionAdditionalDirectoriesCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionSystemPromptOverrideCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionSystemPromptOverrideCapabilities."""
+class SessionSystemPromptOverrideCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class SessionSystemPromptModeCapabilities(Wire, frozen=True, kw_only=True):
@@ -253,28 +242,22 @@ class SessionSystemPromptCapabilities(Wire, frozen=True, kw_only=True):
     mode: SessionSystemPromptModeCapabilities | None = None
 
 
-class SessionForkCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionForkCapabilities."""
+class SessionForkCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionArchiveCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionArchiveCapabilities."""
+class SessionArchiveCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionStatusCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionStatusCapabilities."""
+class SessionStatusCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionTitleCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionTitleCapabilities."""
+class SessionTitleCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionResumeCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionResumeCapabilities."""
+class SessionResumeCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class SessionCloseCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionCloseCapabilities."""
+class SessionCloseCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class SessionCapabilities(Wire, frozen=True, kw_only=True):
@@ -290,12 +273,10 @@ class SessionCapabilities(Wire, frozen=True, kw_only=True):
     close: SessionCloseCapabilities | None = None
 
 
-class AuthStatusCapabilities(Wire, frozen=True, kw_only=True):
-    """The object AuthStatusCapabilities."""
+class AuthStatusCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
-class LogoutCapabilities(Wire, frozen=True, kw_only=True):
-    """The object LogoutCapabilities."""
+class LogoutCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class AgentAuthCapabilities(Wire, frozen=True, kw_only=True):
@@ -303,8 +284,7 @@ class AgentAuthCapabilities(Wire, frozen=True, kw_only=True):
     logout: LogoutCapabilities | None = None
 
 
-class ProvidersCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ProvidersCapabilities."""
+class ProvidersCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class AgentCapabilities(Wire, frozen=True, kw_only=True):
@@ -514,8 +494,7 @@ class RequestPermissionRequest(Wire, frozen=True, kw_only=True):
     options: tuple[PermissionOption, ...]
 
 
-class CancelledPermissionOutcome(Wire, frozen=True, kw_only=True, tag_field="outcome", tag="cancelled"):
-    """``outcome: cancelled`` of RequestPermissionOutcome."""
+class CancelledPermissionOutcome(Wire, frozen=True, kw_only=True, tag_field="outcome", tag="cancelled"): ...
 
 
 class SelectedPermissionOutcome(Wire, frozen=True, kw_only=True, tag_field="outcome", tag="selected"):
@@ -551,20 +530,17 @@ class ContentChunk(Wire, frozen=True, kw_only=True):
 
 class UserMessageChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="user_message_chunk"
-):
-    """``sessionUpdate: user_message_chunk`` of SessionUpdate."""
+): ...
 
 
 class AgentMessageChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="agent_message_chunk"
-):
-    """``sessionUpdate: agent_message_chunk`` of SessionUpdate."""
+): ...
 
 
 class AgentThoughtChunk(
     ContentChunk, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="agent_thought_chunk"
-):
-    """``sessionUpdate: agent_thought_chunk`` of SessionUpdate."""
+): ...
 
 
 class ToolCall(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="tool_call"):
@@ -581,8 +557,7 @@ class ToolCall(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="
 
 class ToolCallProgress(
     ToolCallUpdate, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
-):
-    """``sessionUpdate: tool_call_update`` of SessionUpdate."""
+): ...
 
 
 PlanEntryPriority = Literal["high", "medium", "low"]
@@ -694,16 +669,14 @@ class CompactionSummaryChunk(
     content: ContentBlock
 
 
-class SessionCancelCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionCancelCapabilities."""
+class SessionCancelCapabilities(Wire, frozen=True, kw_only=True): ...
 
 
 class SubagentSessionCapabilities(Wire, frozen=True, kw_only=True):
     cancel: SessionCancelCapabilities | None = None
 
 
-class RunningStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="running"):
-    """``state: running`` of StateUpdate."""
+class RunningStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="running"): ...
 
 
 class Error(Wire, frozen=True, kw_only=True):
@@ -718,12 +691,12 @@ class IdleStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="i
     error: Error | None = None
 
 
-class RequiresActionStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="requires_action"):
-    """``state: requires_action`` of StateUpdate."""
+class RequiresActionStateUpdate(
+    Wire, frozen=True, kw_only=True, tag_field="state", tag="requires_action"
+): ...
 
 
-class UnknownStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="unknown"):
-    """``state: unknown`` of StateUpdate."""
+class UnknownStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="unknown"): ...
 
 
 _StateUpdate = Union[
