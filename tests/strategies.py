@@ -90,10 +90,7 @@ def _config_options() -> st.SearchStrategy[ConfigOption]:
     flat = choices.map(lambda c: ConfigOption(option_id="o", name="O", value=c[-1].value, choices=c))
     grouped = choices.map(
         lambda c: ConfigOption(
-            option_id="o",
-            name="O",
-            value=c[0].value,
-            groups=(ChoiceGroup(group="g", name="G", choices=c),),
+            option_id="o", name="O", value=c[0].value, groups=(ChoiceGroup(group="g", name="G", choices=c),)
         )
     )
     return switches | flat | grouped

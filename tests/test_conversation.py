@@ -6,15 +6,7 @@ import msgspec
 import pytest
 
 from trunkline.content import ImageBlock, TextBlock
-from trunkline.conversation import (
-    Call,
-    CallPart,
-    Conversation,
-    Message,
-    TextPart,
-    ThoughtPart,
-    is_imported,
-)
+from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart, is_imported
 
 
 def test_the_text_of_a_message_is_what_its_writer_wrote_without_thoughts_and_calls() -> None:

@@ -141,10 +141,7 @@ def show(*things: Any) -> str:
         ("lambda message, context, /: show(message, context)", "Prompt TurnContext"),
         ("lambda *, ctx, prompt: show(ctx, prompt)", "TurnContext Prompt"),
         ("lambda prompt, heat=0.5: show(prompt, heat)", "Prompt float"),
-        (
-            "lambda prompt, heat=0.5, ctx=None: show(prompt, heat, ctx)",
-            "Prompt float TurnContext",
-        ),
+        ("lambda prompt, heat=0.5, ctx=None: show(prompt, heat, ctx)", "Prompt float TurnContext"),
         ("lambda number=7: show(number)", "int"),
         ("lambda *args, **kwargs: show(*args, *kwargs.values())", "Prompt TurnContext"),
         ("lambda prompt, *args: show(prompt, *args)", "Prompt"),

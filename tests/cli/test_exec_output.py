@@ -59,9 +59,7 @@ async def test_events_are_lines_of_json_without_raw_controls(pipe: tuple[Output,
     assert "\x1b" not in text
 
 
-async def test_a_note_begins_a_line_where_both_streams_are_one(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+async def test_a_note_begins_a_line_where_both_streams_are_one(capfd: pytest.CaptureFixture[str]) -> None:
     printer = TextPrinter(Output(2))
     await printed_to(printer)
     lines = capfd.readouterr().err.splitlines()

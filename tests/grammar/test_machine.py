@@ -367,11 +367,7 @@ def test_a_new_name_that_is_taken_too_is_changed_again() -> None:
 def test_a_user_message_under_an_id_of_the_agent_is_kept() -> None:
     user = ev.UserMessage(message_id="m1", content=(TextBlock(text="mine"),))
     output = legal(START, HI, user, user, HI, END)
-    assert output[1:4] == [
-        HI,
-        ev.UserMessage(message_id="m1~t1", content=(TextBlock(text="mine"),)),
-        HI,
-    ]
+    assert output[1:4] == [HI, ev.UserMessage(message_id="m1~t1", content=(TextBlock(text="mine"),)), HI]
 
 
 def test_a_user_message_that_comes_twice_is_emitted_once() -> None:

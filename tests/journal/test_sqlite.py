@@ -474,7 +474,7 @@ async def test_records_and_commands_of_a_newer_version_are_kept_and_cost_nothing
     change(path, """UPDATE records SET payload = CAST('{"type":"hologram","n":1}' AS BLOB)""")
     change(path, """UPDATE commands SET payload = CAST('{"type":"dance"}' AS BLOB) WHERE key = 'new'""")
     assert [record.event for record in await journal.read(KEY)] == [
-        Raw(source="trunkline", payload={"type": "hologram", "n": 1}),
+        Raw(source="trunkline", payload={"type": "hologram", "n": 1})
     ] * 2
     assert [posted.key for posted in await journal.commands(KEY)] == ["known"]
 

@@ -117,11 +117,7 @@ async def test_only_a_durable_commit_pays_for_a_sync(bench: Bench) -> None:
     for durable in (False, False, True, True, False):
         await bench.writer.submit(note("x"), durable=durable)
     pragmas = [statement for statement in bench.statements if "synchronous" in statement]
-    assert pragmas == [
-        "PRAGMA synchronous=NORMAL",
-        "PRAGMA synchronous=FULL",
-        "PRAGMA synchronous=NORMAL",
-    ]
+    assert pragmas == ["PRAGMA synchronous=NORMAL", "PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"]
 
 
 async def test_stopping_commits_what_waits(bench: Bench) -> None:

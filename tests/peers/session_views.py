@@ -12,11 +12,7 @@ from trunkline.conversation import Call, CallPart, MediaPart, Message, Part, Sou
 
 View = dict[str, Any]
 
-_KINDS = {
-    "agent_message_chunk": "text",
-    "agent_thought_chunk": "thought",
-    "user_message_chunk": "user",
-}
+_KINDS = {"agent_message_chunk": "text", "agent_thought_chunk": "thought", "user_message_chunk": "user"}
 
 
 def heard_view(heard: list[dict[str, Any]], *, loose: Collection[str] = ()) -> View:
@@ -192,12 +188,7 @@ def _text_content(text: str) -> dict[str, Any]:
 
 def _block(block: Any) -> dict[str, Any]:
     made: dict[str, Any] = msgspec.to_builtins(block)
-    renamed = {
-        "mime_type": "mimeType",
-        "terminal_id": "terminalId",
-        "old": "oldText",
-        "new": "newText",
-    }
+    renamed = {"mime_type": "mimeType", "terminal_id": "terminalId", "old": "oldText", "new": "newText"}
     made = bare({renamed.get(key, key): value for key, value in made.items()})
     if made["type"] == "link":
         made["type"] = "resource_link"

@@ -51,13 +51,7 @@ async def served(agent: Any = None, **options: Any) -> AsyncGenerator[tuple[Serv
 def run_input(text: str = "/text", *, thread: str = "t1", run: str = "r1", **fields: Any) -> dict[str, Any]:
     """A RunAgentInput with one message."""
     message = {"id": f"user-{run}", "role": "user", "content": text}
-    return {
-        "threadId": thread,
-        "runId": run,
-        "protocolVersion": "1.0",
-        "messages": [message],
-        **fields,
-    }
+    return {"threadId": thread, "runId": run, "protocolVersion": "1.0", "messages": [message], **fields}
 
 
 async def frames(response: httpx.Response) -> AsyncIterator[tuple[str | None, Any]]:

@@ -174,10 +174,7 @@ def asking(path: str, *lines: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("closing", "limits"),
-    [
-        (["Connection: close"], Limits(head_seconds=0.2)),
-        ([], Limits(stall_seconds=0.2)),
-    ],
+    [(["Connection: close"], Limits(head_seconds=0.2)), ([], Limits(stall_seconds=0.2))],
 )
 async def test_a_client_that_does_not_read_its_answer_is_cut_off(closing: list[str], limits: Limits) -> None:
     async with up(limits=limits) as (url, _, _):

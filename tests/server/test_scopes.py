@@ -125,9 +125,7 @@ SESSION = "/sessions/{session_id:path}"
 
 def commanding(takes: str, command: dict[str, Any]) -> Road:
     return Road(
-        f"POST {SESSION}/commands",
-        lambda v: v.send("POST", f"/sessions/{v.thread}/commands", command),
-        takes,
+        f"POST {SESSION}/commands", lambda v: v.send("POST", f"/sessions/{v.thread}/commands", command), takes
     )
 
 

@@ -695,10 +695,7 @@ async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Ca
     changes = [event for event in events if isinstance(event, ev.StateReplaced | ev.StatePatched)]
     assert [event.state if isinstance(event, ev.StateReplaced) else event.patch for event in changes] == [
         {"count": 1},
-        (
-            {"op": "replace", "path": "/count", "value": 2},
-            {"op": "add", "path": "/name", "value": "x"},
-        ),
+        ({"op": "replace", "path": "/count", "value": 2}, {"op": "add", "path": "/name", "value": "x"}),
         ({"op": "add", "path": "/list", "value": [1]},),
         [1, 2],
         {"fresh": True},

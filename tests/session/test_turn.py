@@ -343,9 +343,7 @@ class Durable:
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "asking "
-        await asyncio.gather(
-            *(ctx.permission(key, tool=key, durable_key=key) for key in ("one", "two")),
-        )
+        await asyncio.gather(*(ctx.permission(key, tool=key, durable_key=key) for key in ("one", "two")))
         yield "answered live"
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Any]:

@@ -86,8 +86,7 @@ async def varied(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
-    st.lists(st.sampled_from(["a", "bc", "déf", "!", "?", "+", "世界"]), min_size=1, max_size=12),
-    st.data(),
+    st.lists(st.sampled_from(["a", "bc", "déf", "!", "?", "+", "世界"]), min_size=1, max_size=12), st.data()
 )
 def test_replay_through_a_primed_encoder_folds_equal_from_any_cursor(words: list[str], data: Any) -> None:
     async def play() -> None:

@@ -56,10 +56,7 @@ def test_a_file_is_toml_or_json(tmp_path: Path, name: str, text: str) -> None:
         ('rules = [{decision = "deny", kind = "run"}]', "policy.toml: rule 1: 'run' is not a kind"),
         ("defaults = 1", "policy.toml: a policy has no field 'defaults': it has base, default, rules"),
         ('base = "yolo"', "policy.toml: 'yolo' is not a policy: choose one of ask"),
-        (
-            'base = "READ-ONLY"',
-            r"'READ-ONLY' is not a policy \(did you mean 'read-only'\?\): choose",
-        ),
+        ('base = "READ-ONLY"', r"'READ-ONLY' is not a policy \(did you mean 'read-only'\?\): choose"),
         ("base = 5", "5 is not a policy: choose one of ask"),
         ("default = 5", "5 is not a decision: choose one of allow, ask, deny"),
         ("rules = 1", "policy.toml: the rules of a policy are a list of tables"),

@@ -117,11 +117,7 @@ def test_a_call_with_arguments_and_result_folds_to_what_happened() -> None:
 
 
 def test_arguments_that_are_no_json_stay_text() -> None:
-    output = translated(
-        start(),
-        {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "oops"},
-        end(),
-    )
+    output = translated(start(), {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "oops"}, end())
     assert output[-1] == ev.ToolUpdate(call_id="c1")
 
 

@@ -19,13 +19,7 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.event_verifier import breaches
 from tests.hubs import soon
 from tests.server.running_server import served
-from trunkline.agents.langchain import (
-    TrunklineContext,
-    agui_agent,
-    agui_middleware,
-    agui_system,
-    emit_plan,
-)
+from trunkline.agents.langchain import TrunklineContext, agui_agent, agui_middleware, agui_system, emit_plan
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import AguiEvent, console_transport, encode, to_dict
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -200,9 +194,7 @@ async def test_a_transport_is_an_object_that_can_emit(
 async def test_a_transport_for_debugging_prints_everything(run: Way) -> None:
     screen = io.StringIO()
     agent = create_agent(
-        model(),
-        [weather],
-        middleware=[agui_middleware(console_transport(screen), error_detail_level="full")],
+        model(), [weather], middleware=[agui_middleware(console_transport(screen), error_detail_level="full")]
     )
     await run(agent, PROMPT)
     kinds = [line.split()[0] for line in screen.getvalue().splitlines()]

@@ -247,10 +247,7 @@ LINE = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_
             "colour": st.sampled_from(["red", "blue"]),
             "copies": st.integers(-(2**63), 2**63 - 1),
         },
-        optional={
-            "gift": st.booleans(),
-            "extras": st.lists(st.sampled_from(["box", "card"]), min_size=1),
-        },
+        optional={"gift": st.booleans(), "extras": st.lists(st.sampled_from(["box", "card"]), min_size=1)},
     )
 )
 def test_what_was_written_is_read_again(content: dict[str, Any]) -> None:

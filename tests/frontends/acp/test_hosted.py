@@ -106,10 +106,7 @@ async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
         (RpcError(-32603, "broken"), "the client could not be asked: broken"),
         (TimeoutError(), "nobody answered in time"),
         (ConnectionError("gone"), "could not be read: gone"),
-        (
-            {"outcome": {"outcome": "selected", "optionId": "maybe"}},
-            "'maybe' that was not on offer",
-        ),
+        ({"outcome": {"outcome": "selected", "optionId": "maybe"}}, "'maybe' that was not on offer"),
         ("nonsense", "could not be asked"),
     ],
 )

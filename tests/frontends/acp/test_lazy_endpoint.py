@@ -113,9 +113,7 @@ async def test_a_card_from_a_handshake_is_waited_for_and_no_placeholder_is_cache
     assert msgspec.convert(cached, AgentCard) == hub.agent.card
 
 
-async def test_a_failed_handshake_is_an_error_of_session_new_and_is_not_cached(
-    cache: CardCache,
-) -> None:
+async def test_a_failed_handshake_is_an_error_of_session_new_and_is_not_cached(cache: CardCache) -> None:
     async with hub_for(Shaking(fails=True)) as hub, at_the_door(House(hub), cache) as (editor, _):
         assert (await editor.call("initialize", protocolVersion=1))["agentInfo"]["name"] == "agent"
         assert "does not answer" in (await editor.refused("session/new", **NEW)).message

@@ -16,12 +16,7 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.decoder import (
-    ThreadOutline,
-    is_modern,
-    read_input,
-    read_intent,
-)
+from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_input, read_intent
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.questions import ClientCall, Form, Permission, default_options
@@ -97,10 +92,7 @@ def start(*messages: JsonObject, **fields: Any) -> StartTurn:
         (b'{"threadId": "t", "runId"', "the request is not JSON"),
         (b"[]", "the request is no RunAgentInput: it must be an object, not a list"),
         (b'{"threadId": "t", "messages": []}', "the field runId is missing"),
-        (
-            b'{"threadId": 1, "runId": "r", "messages": []}',
-            "threadId must be a text, not a whole number",
-        ),
+        (b'{"threadId": 1, "runId": "r", "messages": []}', "threadId must be a text, not a whole number"),
         (
             b'{"threadId": "t", "runId": "r", "messages": [{"role": "user"}]}',
             "field messages[0].id is missing",

@@ -420,8 +420,7 @@ def test_a_suspended_turn_is_an_interrupt_for_each_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("modern", "outcome"),
-    [(True, {"type": "success", "pendingToolCallIds": ["c1", "c2"]}), (False, None)],
+    ("modern", "outcome"), [(True, {"type": "success", "pendingToolCallIds": ["c1", "c2"]}), (False, None)]
 )
 def test_tools_of_the_front_end_are_pending_in_the_order_of_their_calls(modern: bool, outcome: Any) -> None:
     output = encode(

@@ -35,12 +35,7 @@ def _wire_message(message: Any) -> JsonObject:
     if isinstance(message, HumanMessage):
         return {"id": message.id, "role": "user", "content": message.text}
     if isinstance(message, ToolMessage):
-        return {
-            "id": message.id,
-            "role": "tool",
-            "toolCallId": message.tool_call_id,
-            "content": message.text,
-        }
+        return {"id": message.id, "role": "tool", "toolCallId": message.tool_call_id, "content": message.text}
     assert isinstance(message, AIMessage)
     calls = [(made["id"], made["name"], made["args"]) for made in message.tool_calls]
     return {"id": message.id, "role": "assistant", "content": message.text, "calls": calls}

@@ -8,14 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from tests.frontends.agui.client_runs import (
-    ScriptedAgent,
-    answer_all,
-    check_equal,
-    client_of,
-    run,
-    talk,
-)
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, check_equal, client_of, run, talk
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.frontends.agui.test_endpoint import counts

@@ -110,11 +110,7 @@ async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 @pytest.mark.parametrize(
     ("level", "expected", "result"),
     [
-        (
-            "message",
-            "The run failed: no fuel",
-            {"message": "no fuel", "code": "AGENT_EXECUTION_ERROR"},
-        ),
+        ("message", "The run failed: no fuel", {"message": "no fuel", "code": "AGENT_EXECUTION_ERROR"}),
         (
             "code",
             "The run failed: the run failed",

@@ -48,11 +48,7 @@ def test_a_grouped_select_keeps_its_groups() -> None:
     (shown,) = options_to_wire([MODEL], boolean=False)
     assert shown["description"] == "Which one"
     assert shown["options"] == [
-        {
-            "group": "a",
-            "name": "A",
-            "options": [{"value": "ask", "name": "Ask", "description": "Ask first"}],
-        },
+        {"group": "a", "name": "A", "options": [{"value": "ask", "name": "Ask", "description": "Ask first"}]},
         {"group": "b", "name": "B", "options": [{"value": "code", "name": "Code"}]},
     ]
 

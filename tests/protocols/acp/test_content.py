@@ -64,10 +64,7 @@ ONE_WAY: list[tuple[c.Content, dict[str, Any]]] = [
     ),
     (
         c.VideoBlock(mime_type="video/mp4", data="aGk="),
-        {
-            "type": "resource",
-            "resource": {"uri": "video:inline", "mimeType": "video/mp4", "blob": "aGk="},
-        },
+        {"type": "resource", "resource": {"uri": "video:inline", "mimeType": "video/mp4", "blob": "aGk="}},
     ),
     (
         c.VideoBlock(mime_type="video/mp4", url="https://a.b/c.mp4"),

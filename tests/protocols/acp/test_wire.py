@@ -181,13 +181,7 @@ MESSAGES: list[tuple[Any, dict[str, Any]]] = [
             "agentCapabilities": {"loadSession": True, "sessionCapabilities": {"resume": {}}},
             "authMethods": [
                 {"id": "key", "name": "Key"},
-                {
-                    "type": "terminal",
-                    "id": "login",
-                    "name": "Log in",
-                    "args": ["login"],
-                    "env": {"A": "b"},
-                },
+                {"type": "terminal", "id": "login", "name": "Log in", "args": ["login"], "env": {"A": "b"}},
             ],
         },
     ),

@@ -151,12 +151,7 @@ def test_arguments_are_those_that_the_call_has(events: tuple[ev.Event, ...], arg
         ((c.TextBlock(text="a"), c.TextBlock(text="b")), [{"type": "text", "text": t} for t in "ab"]),
         (
             (c.ImageBlock(mime_type="image/png", url="https://x"),),
-            [
-                {
-                    "type": "image",
-                    "source": {"type": "url", "value": "https://x", "mimeType": "image/png"},
-                }
-            ],
+            [{"type": "image", "source": {"type": "url", "value": "https://x", "mimeType": "image/png"}}],
         ),
     ],
 )

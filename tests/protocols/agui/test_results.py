@@ -134,20 +134,14 @@ def test_parts_are_kept_as_far_as_they_fit_and_named_where_they_do_not() -> None
 def test_a_result_that_went_wrong_says_so_in_its_metadata() -> None:
     call = Call(call_id="c", name="n", status="denied", reason="no")
 
-    assert tool_result(call, {}, 0, modern=True) == (
-        "no",
-        {"trunkline": {"status": "denied", "error": "no"}},
-    )
+    assert tool_result(call, {}, 0, modern=True) == ("no", {"trunkline": {"status": "denied", "error": "no"}})
     assert tool_result(call, {}, 0, modern=False) == ("no", None)
 
 
 def test_a_result_that_went_well_has_nothing_to_add() -> None:
     assert tool_result(
         Call(call_id="c", name="n", status="completed", raw_output=[1]), {}, 0, modern=True
-    ) == (
-        "[1]",
-        None,
-    )
+    ) == ("[1]", None)
 
 
 def test_an_older_client_gets_a_result_of_parts_as_text() -> None:

@@ -151,18 +151,8 @@ async def test_a_notification_that_cannot_be_handled_is_logged_and_nothing_else(
             "invalid params: no cwd",
             {"details": "invalid params: no cwd"},
         ),
-        (
-            SessionNotFound("no such\nsession"),
-            -32002,
-            "no such session",
-            {"details": "no such\nsession"},
-        ),
-        (
-            AuthenticationRequired("log in"),
-            -32000,
-            "log in",
-            {"details": "log in"},
-        ),
+        (SessionNotFound("no such\nsession"), -32002, "no such session", {"details": "no such\nsession"}),
+        (AuthenticationRequired("log in"), -32000, "log in", {"details": "log in"}),
         (
             ZeroDivisionError("oops"),
             -32603,
