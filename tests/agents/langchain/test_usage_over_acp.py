@@ -12,7 +12,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from tests.agents.langchain.agui_client import WAYS, Way
@@ -46,9 +45,7 @@ from trunkline.agents.langchain import (
     map_error_to_content,
     map_to_stop_reason,
 )
-from trunkline.errors import ConfigurationError, SessionNotFound, TurnCancelled
-from trunkline.frontends.acp import PromptRequest
-from trunkline.protocols.acp import wire
+from trunkline.errors import TurnCancelled
 from trunkline.testing import RecordingTransport, validate_acp_update
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
@@ -207,33 +204,6 @@ def test_an_update_is_checked_by_the_schema(update: Any) -> None:
         validate_acp_update({**update, "sessionUpdate": "session_started"})
 
 
-# -- a client's requests ---------------------------------------------------------------------------
-
-
-@WAYS
-async def test_a_clients_prompt_is_taken_as_it_came_and_its_thread_is_loaded(run: Way) -> None:
-    transport, model = RecordingTransport(), ScriptedChatModel("A cat.", each_turn=True)
-    agent = acp_agent(model, transport=transport, checkpointer=InMemorySaver())
-    blocks = (wire.TextContent(text="What is it?"), wire.ImageContent(data="aGk=", mime_type="image/png"))
-    await run(agent, PromptRequest(session_id="s1", prompt=blocks))
-    (prompt,) = model.calls[0].messages
-    assert [block["type"] for block in prompt.content_blocks] == ["text", "image"]
-    await run(agent, PromptRequest(session_id="s1", prompt=blocks[:1]))
-    assert (len(model.calls[1].messages), session_ids(transport)) == (3, {"s1"})
-    again = RecordingTransport()
-    await agent.load(wire.LoadSessionRequest(session_id="s1", cwd="/", mcp_servers=()), transport=again)
-    assert kinds(again) == ["user_message_chunk", "agent_message_chunk"] * 2
-    assert (text(again), session_ids(again)) == ("A cat.A cat.", {"s1"})
-
-
-async def test_a_thread_that_is_not_there_is_not_loaded() -> None:
-    request = wire.LoadSessionRequest(session_id="s1", cwd="/", mcp_servers=())
-    for saver, error in ((InMemorySaver(), SessionNotFound), (None, ConfigurationError)):
-        agent = acp_agent(ScriptedChatModel(), transport=RecordingTransport(), checkpointer=saver)
-        with pytest.raises(error):
-            await agent.load(request)
-
-
 # -- the options -----------------------------------------------------------------------------------
 
 
@@ -305,11 +275,16 @@ OPTIONS: list[tuple[dict[str, Any], Check, Any]] = [
 
 @WAYS
 @pytest.mark.parametrize(("options", "check", "expected"), OPTIONS, ids=option_names)
+@pytest.mark.parametrize("wrapped", [True, False], ids=["acp_agent", "acp_middleware"])
 async def test_an_option_does_what_its_name_says(
-    run: Way, options: dict[str, Any], check: Check, expected: Any
+    run: Way, wrapped: bool, options: dict[str, Any], check: Check, expected: Any
 ) -> None:
     transport = RecordingTransport()
-    agent = acp_agent(script(), TOOLS, transport=transport, state_schema=Counted, **options)
+    if wrapped:
+        agent = acp_agent(script(), TOOLS, transport=transport, state_schema=Counted, **options)
+    else:
+        own = acp_middleware(transport, **options)
+        agent = create_agent(script(), TOOLS, middleware=[own], state_schema=Counted)
     await run(agent, {**PROMPT, "tally": 1}, on_thread("s1"))
     assert check(transport) == expected
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from tests.agents.langchain.agui_client import WAYS, Way
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import call_of, session_ids, text
 from tests.hubs import soon
@@ -26,11 +27,11 @@ def agent_for(client: RecordingTransport, **options: Any) -> AcpAgent:
     return acp_agent(model, [weather], transport=client, **options)
 
 
-@pytest.mark.parametrize("is_sync", [False, True], ids=["ainvoke", "invoke"])
-async def test_a_prompt_runs_as_it_came_in_the_thread_of_its_session(is_sync: bool) -> None:
+@WAYS
+async def test_a_prompt_runs_as_it_came_in_the_thread_of_its_session(run: Way) -> None:
     client = RecordingTransport()
     agent = agent_for(client, checkpointer=InMemorySaver())
-    agent.invoke(PROMPT) if is_sync else await soon(agent.ainvoke(PROMPT))
+    await run(agent, PROMPT)
     assert (text(client), session_ids(client)) == ("It is sunny.", {"s1"})
     assert agent.get_state({"configurable": {"thread_id": "s1"}}).values["messages"][0].text == "Rome?"
 
