@@ -214,6 +214,7 @@ def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any],
         if isinstance(runnable, OwnAgent):
             config = cast("Any", merge_configs({"callbacks": runnable.callbacks}, cast("Any", config)))
             runnable = runnable.agent
+            kwargs.pop("transport", None)  # Front ends of the session take its place.
             continue
         outer = cast("Any", runnable)
         if outer.kwargs and not hasattr(outer, "aget_state"):

@@ -94,11 +94,11 @@ class Counts(BaseCallbackHandler):
 
 
 @pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
-@pytest.mark.parametrize("bound", [False, True], ids=["as it is", "with_config"])
+@pytest.mark.parametrize("bound", [False, True], ids=["as it is", "bound"])
 async def test_a_wrapper_is_served_like_the_agent_in_it(wrap: Any, bound: bool) -> None:
     counts, elsewhere = Counts(), client() if wrap is acp_agent else AguiRecorder()
     agent = wrap(model(), transport=elsewhere, callbacks=[counts], modes=MODES)
-    served = adapt(agent.with_config({"tags": ["x"]}) if bound else agent)
+    served = adapt(agent.with_config({"tags": ["x"]}).bind(transport=elsewhere) if bound else agent)
     assert isinstance(served, LangChainAgent)
     assert [one.value for one in served.card.options] == ["open"]
     async with hub_for(served) as hub:
@@ -133,7 +133,8 @@ async def test_the_mode_of_a_thread_is_chosen_on_the_agent_and_its_client_is_tol
 
 async def test_the_modes_of_an_agent_that_is_built_already_are_chosen_too() -> None:
     page = AguiRecorder()
-    agent = agui_agent(create_agent(model(), [], middleware=[ModeMiddleware(MODES)]), transport=page)
+    built = create_agent(model(), [], middleware=[ModeMiddleware(MODES)]).with_config({"tags": ["x"]})
+    agent = agui_agent(built, transport=page)
     agent.set_mode("t1", "careful")
     await soon(agent.ainvoke(PROMPT, on_thread("t1")))
     assert "careful" in str([one for one in page.events if type(one).__name__ == "Custom"])

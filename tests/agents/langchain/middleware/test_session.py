@@ -43,6 +43,7 @@ from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import apply_patch
+from trunkline.testing.agui_recorder import AguiRecorder
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 
@@ -386,13 +387,15 @@ PIECES: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
 async def test_whatever_is_combined_a_call_that_is_shown_ends_as_it_did(callbacks: bool, order: int) -> None:
     for names in (some for number in range(1, 6) for some in combinations(PIECES, number)):
-        client = RecordingTransport(session_id="s")
-        model = ScriptedChatModel([call("weather", {"city": "Rome"}), call("no_such_tool", {})], "Done.")
-        pieces = [PIECES[name]() for name in names[::order]]
-        agent = create_agent(model, [weather], middleware=pieces, context_schema=TrunklineContext)
-        config = on_thread("t", *([TrunklineCallbackHandler()] if callbacks else []))
-        await soon(agent.ainvoke(PROMPT, config, context=TrunklineContext(transport=client)))
+        client, page = RecordingTransport(session_id="s"), AguiRecorder()
+        for transport in (client, page):
+            model = ScriptedChatModel([call("weather", {"city": "Rome"}), call("no_such_tool", {})], "Done.")
+            pieces = [PIECES[name]() for name in names[::order]]
+            agent = create_agent(model, [weather], middleware=pieces, context_schema=TrunklineContext)
+            config = on_thread("t", *([TrunklineCallbackHandler()] if callbacks else []))
+            await soon(agent.ainvoke(PROMPT, config, context=TrunklineContext(transport=transport)))
         shown = callbacks or "session" in names or "tools" in names
+        assert (page.types[0], page.types[-1]) == ("RUN_STARTED", "RUN_FINISHED"), names
         for call_id, status in (("call_1", "completed"), ("call_2", "failed")):
             assert statuses(client, call_id)[-1:] == ([status] if shown else []), names
 
