@@ -237,3 +237,20 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
             await until(lambda: not session.busy)
         await session.wait_for_ending_turn()
         assert session.busy is goes_on
+
+
+async def test_a_second_tab_follows_what_the_first_one_does() -> None:
+    async with served() as (_, client):
+        await run_events(client, run_input("/text"))
+        body = {**run_input(run="tab"), "messages": []}
+        async with client.stream("POST", "/agui/connect?follow=true", json=body) as response:
+            said = frames(response)
+            ended: list[str] = []
+            for number in range(3):
+                if number:
+                    await run_events(client, run_input("/tools", run=f"r{number + 1}"))
+                async for _, event in said:
+                    if event["type"] == "RUN_FINISHED":
+                        ended.append(event["runId"])
+                        break
+    assert ended == ["tab", "tab:2", "tab:3"]

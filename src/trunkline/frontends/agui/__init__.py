@@ -7,6 +7,7 @@
 * ``encoder``: neutral events to AG-UI events; pure
 * ``endpoint``: opens the runs of clients on the turns of a session
 * ``event_queue``: events on their way to a reader, in order and bounded
+* ``follow``: all runs of a thread in one stream, for a client that stays
 * ``history``: the history of a thread where a run begins, and what its client lacks of it
 * ``hosted``: AG-UI for runs in a program of the user, on a transport of the user
 * ``lanes``: the lanes of a run: the agent's own, and one for each subagent

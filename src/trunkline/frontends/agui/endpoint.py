@@ -16,6 +16,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent
+from trunkline.frontends.agui.follow import AguiFollower
 from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
 from trunkline.frontends.agui.legacy_interrupts import with_resume
 from trunkline.frontends.agui.options import AguiOptions
@@ -137,6 +138,21 @@ class AguiEndpoint:
             self.pages.visit(principal, thread_id, page, is_new=False).note_shown(None, turns[-1].turn_id)
         run_id = chosen.run_id_override or request.run_id
         return AguiReplay(session, request, start, chosen, thread, run_id=run_id, front_end=front_end)
+
+    async def follow(
+        self, request: wire.RunAgentInput, *, principal: str = "local", options: AguiOptions | None = None
+    ) -> AguiFollower | None:
+        """Show a thread, and every run that comes in it; None for a thread that does not exist.
+
+        The runs have the id of the request, and from the second on their number behind it.
+        """
+
+        async def open_next(number: int) -> AguiReplay | None:
+            again = msgspec.structs.replace(request, run_id=f"{request.run_id}:{number}")
+            return await self.open_replay(again, principal=principal, options=options)
+
+        first = await self.open_replay(request, principal=principal, options=options)
+        return None if first is None else AguiFollower(first, open_next)
 
     async def stop(self, thread_id: str, *, principal: str = "local") -> bool:
         """Cancel the running turn of a thread; False if there was none."""

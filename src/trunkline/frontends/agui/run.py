@@ -243,6 +243,11 @@ class AguiReplay(AguiRun):
 
     sends_everything: ClassVar[bool] = True
 
+    @property
+    def begins_after(self) -> Cursor | None:
+        """Up to where the thread was read before the run; None: it was empty."""
+        return self._thread.read_up_to
+
     def _nothing_to_show(self) -> Events:
         self._over = True
         return [self._finished(None)]

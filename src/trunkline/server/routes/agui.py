@@ -1,6 +1,7 @@
 """AG-UI over HTTP: ``POST /agui`` streams a run, ``GET /agui/capabilities`` says what to expect of one.
 
-``POST /agui/connect`` takes the same as a run and shows a thread to a page that comes back to it.
+``POST /agui/connect`` takes the same as a run and shows a thread to a page that comes back to it; with
+``?follow=true`` the stream goes on with every run that any client starts there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui.wire import PROTOCOL_VERSION
 from trunkline.server.agents import ServedAgents
-from trunkline.server.routes.agui_runs import AguiRuns
+from trunkline.server.routes.agui_runs import AguiRuns, Opening
 from trunkline.server.routes.agui_websocket import AguiWebSocketRoutes
 from trunkline.server.routes.copilotkit import CopilotKitRoutes
 from trunkline.server.security.bodies import read_body
@@ -67,13 +68,13 @@ class AguiRoutes:
         with self._agents.body_budget.hold(access_of(request.scope).principal) as take:
             body = await read_body(request, limits, with_history=True, take=take)
             wanted = read_input(body, most=limits.messages)
-            if replay:
-                return await runs.stream(
-                    runs.open_replay(wanted, agent, request, runs.options), wanted, request
-                )
-            return await runs.stream(
-                runs.open(wanted, agent, request, runs.options, body=body), wanted, request
-            )
+            if not replay:
+                opening: Opening = runs.open(wanted, agent, request, runs.options, body=body)
+            elif request.query_params.get("follow") == "true":
+                opening = runs.open_follower(wanted, agent, request, runs.options)
+            else:
+                opening = runs.open_replay(wanted, agent, request, runs.options)
+            return await runs.stream(opening, wanted, request)
 
     async def capabilities(self, request: Request) -> Response:
         """Say what an agent can do, in AG-UI's terms."""

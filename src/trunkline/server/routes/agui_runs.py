@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection, Request
 from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.follow import AguiFollower
 from trunkline.frontends.agui.legacy_interrupts import has_answer
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun, Batch
@@ -27,6 +28,10 @@ from trunkline.server.security.origins import is_loopback
 from trunkline.server.security.tokens import Access, access_of
 
 _LONGEST_NAME = 128
+
+Shown = AguiRun | AguiFollower | None
+"""What a client is shown; None: there is no such thread."""
+Opening = Coroutine[Any, Any, Shown]
 
 
 class AguiRuns:
@@ -94,10 +99,23 @@ class AguiRuns:
             wanted, principal=access.principal, options=options, front_end=front_end, page=page
         )
 
+    async def open_follower(
+        self, wanted: wire.RunAgentInput, agent: str | None, request: Request, options: AguiOptions
+    ) -> AguiFollower | None:
+        """Show a thread and all its runs from now on; None for one that does not exist."""
+        access = access_of(request.scope)
+        access.need("follow")
+        options = msgspec.structs.replace(redacted_options(options, request), on_disconnect="continue")
+        endpoint = await self.endpoint(agent, wanted.thread_id, access.principal)
+        return await endpoint.follow(wanted, principal=access.principal, options=options)
+
     # -- streaming ---------------------------------------------------------------------------------
 
     async def stream(
-        self, opening: Coroutine[Any, Any, AguiRun | None], wanted: wire.RunAgentInput, request: Request
+        self,
+        opening: Opening,
+        wanted: wire.RunAgentInput,
+        request: Request,
     ) -> StreamResponse:
         """Stream a run that is being opened.
 
@@ -117,8 +135,9 @@ class AguiRuns:
         run = task.result()
         return StreamResponse(_no_batches(), SSE) if run is None else self._stream(run, framing)
 
-    def _stream(self, run: AguiRun, framing: Framing) -> StreamResponse:
-        self.agents.add_run(run)
+    def _stream(self, run: AguiRun | AguiFollower, framing: Framing) -> StreamResponse:
+        if isinstance(run, AguiRun):
+            self.agents.add_run(run)  # One that follows has no end that a shutdown could wait for.
 
         async def close() -> None:
             self.agents.remove_run(run)
@@ -126,7 +145,7 @@ class AguiRuns:
 
         return StreamResponse(aiter(run), framing, close=close, limits=self.agents.limits)
 
-    def _stream_later(self, task: asyncio.Task[AguiRun | None], framing: Framing) -> StreamResponse:
+    def _stream_later(self, task: asyncio.Task[Shown], framing: Framing) -> StreamResponse:
         """Stream a run whose agent still starts; a client that leaves meanwhile leaves its run."""
         self.agents.add_run(task)
 
@@ -139,7 +158,7 @@ class AguiRuns:
             _batches_of(task), framing, close=close, limits=self.agents.limits, opening=framing.comment
         )
 
-    async def _close_when_open(self, task: asyncio.Task[AguiRun | None]) -> None:
+    async def _close_when_open(self, task: asyncio.Task[Shown]) -> None:
         try:
             with suppress(Exception):
                 run = await task
@@ -149,7 +168,7 @@ class AguiRuns:
             self.agents.remove_run(task)
 
 
-async def _batches_of(task: asyncio.Task[AguiRun | None]) -> AsyncGenerator[Batch]:
+async def _batches_of(task: asyncio.Task[Shown]) -> AsyncGenerator[Batch]:
     try:
         run = await asyncio.shield(task)
     except Exception as error:
