@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from pathlib import Path
+
+from tests.process_state import is_alive
 
 from trunkline.workspace.terminal import Terminal
 
@@ -24,14 +25,6 @@ async def wait_for_output(terminal: Terminal, words: str) -> str:
         if words in text:
             return text
     raise AssertionError(f"{words!r} was never said: {text!r}")
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process exists; one that only waits to be buried does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 async def gone(pid: int) -> None:

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.workspace.commands import finished, gone, is_alive, script, wait_for_output
+from tests.process_state import is_alive
+from tests.workspace.commands import finished, gone, script, wait_for_output
 
 from trunkline.errors import WorkspaceError
 from trunkline.workspace import terminal as terminal_module

@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.workspace.commands import finished, is_alive, script, wait_for_output
+from tests.process_state import is_alive
+from tests.workspace.commands import finished, script, wait_for_output
 
 from trunkline.errors import NotAFile, OutsideRoots, WorkspaceError
 from trunkline.workspace.terminal import Exit

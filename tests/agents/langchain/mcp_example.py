@@ -1,6 +1,5 @@
 """The example MCP server, started over each transport, and small turns in which its tools are called."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -105,13 +104,3 @@ async def in_turn(
         output = await turn_of(session, Prompt.of("go", **prompt), reactions)
     assert isinstance(output[-1], ev.TurnFinished), output[-1]
     return (results or [None])[0], output
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead but not buried does not."""
-    try:
-        os.kill(pid, 0)
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"

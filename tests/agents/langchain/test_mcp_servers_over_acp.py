@@ -6,9 +6,10 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from tests.agents.langchain.graphs import agent_of
-from tests.agents.langchain.mcp_example import SCRIPT, is_alive, patiently, text_in, unhurried
+from tests.agents.langchain.mcp_example import SCRIPT, patiently, text_in, unhurried
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import until
+from tests.process_state import is_alive
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.testing.chat import ScriptedChatModel, call
 

@@ -89,20 +89,6 @@ async def test_a_page_that_was_reloaded_gets_the_thread_in_its_order() -> None:
         assert again.state == first.state
 
 
-async def test_a_second_page_catches_up_with_the_first() -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        one, two = Client(), Client()
-        await talk(endpoint, one, "/tools")
-        two.messages = [dict(message) for message in one.messages]
-        await talk(endpoint, one, "/thoughts")
-        two.messages += [dict(message) for message in one.messages[-1:]]
-        two.say("hello", "u9")
-        await run(endpoint, two)
-
-        await check_equal(endpoint, two)
-
-
 async def test_a_turn_that_the_agent_began_is_sent_with_the_next_run_and_keeps_its_place() -> None:
     async def report(ctx: TurnContext) -> AsyncIterator[str]:
         yield "The backup is done."
@@ -135,19 +121,6 @@ async def test_a_run_is_refused_while_a_turn_of_the_agent_goes_on() -> None:
         with pytest.raises(SessionBusy):
             await opened(endpoint, client)
         assert await session.cancel(turn_id)
-
-
-async def test_a_message_that_a_page_made_up_stays_its_own() -> None:
-    async with hub_for() as hub:
-        client = Client()
-        client.messages.append({"id": "greeting", "role": "assistant", "content": "How can I help?"})
-        client.say("one")
-        endpoint = AguiEndpoint(hub)
-        await run(endpoint, client)
-        events = await run(endpoint, client, "two")
-
-    assert only(events, "MESSAGES_SNAPSHOT") == []
-    assert client.messages[0]["id"] == "greeting"
 
 
 # -- the shared state ------------------------------------------------------------------------------
@@ -204,32 +177,6 @@ async def test_a_client_without_the_state_gets_it_whole_and_one_that_changed_it_
         assert only(events, "STATE_SNAPSHOT") == []
         assert again.state == {"log": ["mine", "three"]}
         await check_equal(endpoint, again)
-
-
-async def test_a_state_that_the_agent_empties_is_sent() -> None:
-    async def empties(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
-        yield ev.StateReplaced(state={"a": 1} if prompt.text == "fill" else {})
-
-    async with hub_for(empties) as hub:
-        endpoint = AguiEndpoint(hub)
-        await talk(endpoint, Client(), "fill")
-        again = Client(name="again")
-        events = await talk(endpoint, again, "empty")
-
-    assert [event["snapshot"] for event in only(events, "STATE_SNAPSHOT")] == [{"a": 1}, {}]
-    assert again.state == {}
-
-
-@pytest.mark.parametrize(("mode", "expected"), [("none", []), ("final", [{"log": ["a", "b"]}])])
-async def test_state_is_sent_when_it_is_wanted(mode: Any, expected: list[Any]) -> None:
-    async with hub_for(counts) as hub:
-        endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
-        events = await talk(endpoint, Client(), "a b")
-        again = await talk(endpoint, Client(name="again"), "c")
-
-    assert [event["snapshot"] for event in only(events, "STATE_SNAPSHOT")] == expected
-    assert only(events, "STATE_DELTA") == []
-    assert len(only(again, "STATE_SNAPSHOT")) == len(expected)
 
 
 # -- asking ----------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.agents.langchain.mcp_example import is_alive, patiently
+from tests.agents.langchain.mcp_example import patiently
 from tests.hubs import until
+from tests.process_state import is_alive
 
 from trunkline.transports.process import pipes as module
 from trunkline.transports.process.pipes import Pipes

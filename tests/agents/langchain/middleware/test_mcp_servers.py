@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.agents.langchain.mcp_example import STDIO, is_alive, patiently
+from tests.agents.langchain.mcp_example import STDIO, patiently
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, until
+from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import use_channel

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.langchain.mcp_example import STDIO, invoke, is_alive, named, patiently, text_in
+from tests.agents.langchain.mcp_example import STDIO, invoke, named, patiently, text_in
 from tests.hubs import until
+from tests.process_state import is_alive
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers
 
