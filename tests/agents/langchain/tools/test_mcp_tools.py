@@ -7,18 +7,10 @@ from typing import Any, cast
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
-from tests.agents.langchain.mcp_example import (
-    PATIENCE,
-    STDIO,
-    in_turn,
-    invoke,
-    is_alive,
-    named,
-    patiently,
-    text_in,
-)
+from tests.agents.langchain.mcp_example import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import only, until
+from tests.process_state import is_alive
 
 from trunkline import content as c
 from trunkline import events as ev

@@ -10,18 +10,10 @@ from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
 from tests.agents.langchain.graphs import agent_of, answering, calls_of, weather
-from tests.agents.langchain.mcp_example import (
-    STDIO,
-    in_turn,
-    is_alive,
-    named,
-    patiently,
-    text_in,
-    turn_of,
-    unhurried,
-)
+from tests.agents.langchain.mcp_example import STDIO, in_turn, named, patiently, text_in, turn_of, unhurried
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.hubs import hub_for, only, text_of, until
+from tests.process_state import is_alive
 
 from trunkline import content as c
 from trunkline import events as ev
