@@ -29,6 +29,7 @@ FOREIGN: list[ev.Event] = [
     ev.ToolUpdate(turn_id="t", call_id="c", status=WORD, kind=WORD),
     ev.Decided(turn_id="t", allowed=True, by="policy", reason="", kind=WORD),
     ev.Plan(turn_id="t", entries=(ev.PlanEntry(content="a", status=WORD, priority=WORD),)),
+    ev.StepStarted(turn_id="t", step_id="s", kind=WORD),
     ev.SubagentFinished(turn_id="t", lane="a", outcome=WORD),
     ev.Compaction(turn_id="t", compaction_id="k", status=WORD),
     ev.Notice(turn_id="t", title="n", severity=WORD),

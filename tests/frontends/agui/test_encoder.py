@@ -311,7 +311,7 @@ def test_results_can_be_left_out_and_are_cut_where_they_are_long() -> None:
 
     assert "TOOL_CALL_RESULT" not in kinds(encode(*events, emit_tool_results=False))
     cut = encode(*events, max_ui_payload_size=10)[2]
-    assert cut["content"] == "x" * 10
+    assert cut["content"] == "x" * 10 + "\n[cut here: 99 bytes in all]"
     assert cut["metadata"]["trunkline"]["bytes"] == 99
 
 

@@ -128,7 +128,10 @@ def payload_for(interrupt: JsonObject) -> Any:
     """Say yes in the form that an interrupt asks for."""
     if interrupt["reason"] == "tool_call":
         return {"approved": True}
-    fields = interrupt["responseSchema"]["properties"]
+    schema = interrupt.get("responseSchema", {"enum": ["blue"]})
+    if "enum" in schema:
+        return schema["enum"][0]
+    fields = schema["properties"]
     samples = {"city": "Rome", "nights": 2}
     return {
         name: samples.get(name) or (field.get("enum") or [field.get("default", "blue")])[0]

@@ -7,7 +7,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from tests.hubs import only
 
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.emitter import Emitter, ModelRun
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.model_run import ModelRun
 
 LOOK: dict[str, Any] = {"id": "c1", "name": "read_file", "args": {"path": "/a.py"}}
 

@@ -9,7 +9,7 @@ and it never waits.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -19,10 +19,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.errors import is_failure
 from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
-from trunkline.agents.langchain.messages.openai_items import OpenAIItems
+from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
 from trunkline.agents.langchain.messages.providers import has_thought, is_tool_call
-from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles
@@ -32,58 +31,6 @@ ResultMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From a tool's message to what is shown of it; None for all of it."""
 
 _REASON_LENGTH = 500
-
-
-class _Call:
-    """A tool call: its id, and what of it was emitted."""
-
-    __slots__ = (
-        "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "refused",
-        "returned", "running",
-    )  # fmt: skip
-
-    def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
-        self.call_id = call_id
-        self.native_id = native_id
-        self.name = name
-        self.kind: ev.ToolKind = kind
-        self.described = self.diff = self.done = self.running = False
-        self.raised: str | None = None
-        self.refused: str | None = None
-        self.returned: Any = None
-        self.messages: set[str] = set()
-        """The messages that made this call, and earlier calls with the same id."""
-
-
-class ModelRun:
-    """One call of a model: where its tokens belong, and what they brought so far."""
-
-    __slots__ = (
-        "calls", "internal", "lane", "message_id", "openai_items", "pending", "predictions", "server_tools",
-        "step_id",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        lane: str | None,
-        *,
-        internal: bool,
-        whole: bool = False,
-        predictions: Sequence[Mapping[str, Any]] = (),
-    ) -> None:
-        """A run in a lane; an internal one (a summarizer) is not shown, and a ``whole`` one has no tokens.
-
-        ``predictions`` say which arguments of which tools are fields of the state to be.
-        """
-        self.lane = lane
-        self.predictions = predictions
-        self.internal = internal
-        self.message_id: str | None = None
-        self.step_id: str | None = None
-        self.calls: dict[Any, _Call] = {}
-        self.pending: dict[Any, dict[str, Any]] = {}
-        self.server_tools = ServerToolCalls()
-        self.openai_items = OpenAIItems(whole=whole)
 
 
 class Emitter:
@@ -125,7 +72,7 @@ class Emitter:
         self._step_numbers = itertools.count(1)
         self._with_text = text
         self._with_reasoning = reasoning
-        self._calls: dict[tuple[str | None, str], _Call] = {}
+        self._calls: dict[tuple[str | None, str], CallState] = {}
         self._history: set[str] = set()
         self._past_calls: set[str] = set()
         self._emitted: set[str] = set()
@@ -208,7 +155,7 @@ class Emitter:
             else:
                 self._emit(item, run.lane)
 
-    def _server_call(self, lane: str | None, call: _Call, item: ev.ToolInput | ev.ToolUpdate) -> None:
+    def _server_call(self, lane: str | None, call: CallState, item: ev.ToolInput | ev.ToolUpdate) -> None:
         """Emit what a call that the provider runs itself does; it runs once its arguments are whole."""
         events: list[ev.AnyEvent] = [msgspec.structs.replace(item, call_id=call.call_id)]
         if isinstance(item, ev.ToolUpdate):
@@ -267,7 +214,7 @@ class Emitter:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def announce(self, lane: str | None, native_id: str, name: str, message_id: str | None) -> _Call:
+    def announce(self, lane: str | None, native_id: str, name: str, message_id: str | None) -> CallState:
         """Emit that a call begins, once; give its state."""
         known = call = self._calls.get((lane, native_id))
         messages = {message_id} if message_id is not None else set[str]()
@@ -280,7 +227,7 @@ class Emitter:
                 call_id = f"{call_id}~{len(messages)}"
             annotations = self._annotations(name)
             kind = kind_of(name, annotations, self._kind_mapper)
-            call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
+            call = self._calls[lane, native_id] = CallState(call_id, native_id, name, kind)
             self._emit(
                 ev.ToolCall(
                     call_id=call_id,
@@ -321,7 +268,7 @@ class Emitter:
         if call is not None and not call.done:
             self._emit_input(lane, call, args)
 
-    def _emit_input(self, lane: str | None, call: _Call, args: Any) -> None:
+    def _emit_input(self, lane: str | None, call: CallState, args: Any) -> None:
         diff = self.call_files.changes(call.name, args)
         call.diff = bool(diff)
         self._emit(
@@ -399,7 +346,7 @@ class Emitter:
         if (call := self._calls.get((lane, native_id))) is not None:
             call.refused = reason
 
-    def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str | None) -> None:
+    def _end(self, lane: str | None, call: CallState, status: ev.ToolStatus, reason: str | None) -> None:
         if not call.done:
             call.done = True
             if call.refused is not None:
@@ -513,7 +460,7 @@ class Emitter:
         """Take calls as announced: this turn did that in an earlier process."""
         for known in calls:
             native_id = known.native_id or known.call_id
-            call = _Call(known.call_id, native_id, known.name, known.kind)
+            call = CallState(known.call_id, native_id, known.name, known.kind)
             call.described = known.input is not None
             call.running = known.status == "in_progress"
             call.done = known.status in ev.FINAL_STATUSES
