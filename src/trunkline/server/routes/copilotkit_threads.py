@@ -15,8 +15,6 @@ from trunkline.errors import PeerError
 from trunkline.journal import SessionInfo
 from trunkline.server.agents import ServedAgents
 
-__all__ = ["THREAD_ENDPOINTS", "list_threads"]
-
 THREAD_ENDPOINTS = {"list": True, "inspect": False, "mutations": False}
 """What a page is told of these routes before it asks."""
 _PAGE = 50

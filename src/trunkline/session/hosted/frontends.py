@@ -21,8 +21,6 @@ from trunkline.conversation import Conversation
 from trunkline.errors import ConfigurationError
 from trunkline.intents import Intent
 
-__all__ = ["FrontEndClass", "HostedFrontEnd", "HostedOutput", "RequestOutput", "RunInfo", "load_front_end"]
-
 GROUP = "trunkline.frontends"
 
 

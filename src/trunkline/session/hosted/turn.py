@@ -30,8 +30,6 @@ from trunkline.session.turn_base import BaseTurn, with_well_formed_text
 from trunkline.session.view import SessionView
 from trunkline.transports.event_loops import background_loop, wait_in_thread
 
-__all__ = ["HostedSession", "HostedTurn"]
-
 T = TypeVar("T")
 
 _QUESTION_TTL = 3600.0  # seconds a person has for an answer

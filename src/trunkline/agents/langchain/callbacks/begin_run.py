@@ -21,8 +21,6 @@ from trunkline.agents.langchain.hosted.graph_stream import add_writer
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import split_turn
 
-__all__ = ["RunEndHandler", "begin_run"]
-
 
 def begin_run(middleware: Any, loop: Any) -> Any:
     """Begin the run of a graph's loop; give what shows its last state, if the middleware does that."""

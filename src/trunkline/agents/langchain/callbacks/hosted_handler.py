@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from trunkline.protocols.acp.transport import AcpTransport
     from trunkline.protocols.agui.transport import AguiTransport
 
-__all__ = ["TrunklineCallbackHandler", "is_followed"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _MOST_RUNS = 65_536

@@ -12,8 +12,6 @@ from typing import Any, Literal, NamedTuple
 from trunkline import events as ev
 from trunkline.agents.langchain.messages.emitter import Emitter
 
-__all__ = ["Key", "SubagentLanes", "ToolRun", "key_of"]
-
 Key = Hashable
 """What stands for the id of a run."""
 

@@ -23,8 +23,6 @@ from trunkline.agents.langchain.callbacks.listener import Listener, key_of
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.errors import TrunklineError
 
-__all__ = ["GraphHandler", "handler_in", "handlers_in"]
-
 # A model that never awaits must yield to the loop sometimes, or no reader and no cancel would get through.
 _TOKENS_PER_YIELD = 256
 _LOOP_PATIENCE = 1.0

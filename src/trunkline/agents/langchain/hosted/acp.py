@@ -35,8 +35,6 @@ from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.session.adopt import as_events
 from trunkline.session.ids import new_id
 
-__all__ = ["AcpAgent", "acp_agent", "acp_middleware"]
-
 
 def acp_middleware(transport: AcpTransport | None = None, **options: Unpack[AcpOptions]) -> OwnMiddleware:
     """Make the middlewares and callbacks with which an agent speaks ACP through a transport.

@@ -37,8 +37,6 @@ from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import RunInfo
 from trunkline.transports.event_loops import background_loop, wait_in_thread
 
-__all__ = ["NOTHING", "OwnAgent", "build_agent"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _REPAIR_WITHIN = 5.0  # seconds
@@ -222,12 +220,7 @@ class OwnAgent(Runnable[Any, Any]):
         return self._prepare(input, channel, config)
 
     def _identify(
-        self,
-        input: Any,
-        config: RunnableConfig | None,
-        transport: Any,
-        context: Any,
-        kwargs: dict[str, Any],
+        self, input: Any, config: RunnableConfig | None, transport: Any, context: Any, kwargs: dict[str, Any]
     ) -> tuple[RunInfo, RunnableConfig]:
         """Say which run this is, and give its config."""
         if context is not None:

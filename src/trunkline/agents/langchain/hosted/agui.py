@@ -36,8 +36,6 @@ from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.transport import AguiTransport
 
-__all__ = ["AguiAgent", "agui_agent", "agui_middleware", "agui_system"]
-
 
 def agui_middleware(
     transport: AguiTransport | None = None, **options: Unpack[AguiRunOptions]

@@ -28,9 +28,6 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.imported_history import history_events
 from trunkline.session.questions import check_answer
 
-__all__ = ["RequestMeaning", "read_request", "thread_messages"]
-
-
 IntentOf = Callable[[Any, Conversation, Mapping[str, ev.Asked]], Intent]
 """How the front end reads a request for a thread with these open questions."""
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-__all__ = ["TrunklineContext", "read_context"]
-
 
 @dataclass(kw_only=True)
 class TrunklineContext:

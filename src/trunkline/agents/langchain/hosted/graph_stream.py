@@ -19,8 +19,6 @@ from langgraph.runtime import DEFAULT_RUNTIME
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.state import SharedStateUpdates
 
-__all__ = ["add_writer", "graph_in", "stream_keys"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _RUNTIME, _STREAM = "__pregel_runtime", "__pregel_stream"

@@ -21,8 +21,6 @@ from trunkline.agents.langchain.user_functions import contain_extractor
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
 
-__all__ = ["OwnMiddleware", "check_names", "known_options", "share"]
-
 # Every piece takes the options that it knows by name.
 _PIECES: tuple[Callable[..., Any], ...] = (
     SessionMiddleware,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from trunkline.protocols.acp import wire
     from trunkline.tools.naming import KindMapper
 
-__all__ = ["AcpAgentOptions", "AcpOptions", "AguiAgentOptions", "AguiRunOptions", "CreateAgentOptions"]
-
 
 class MiddlewareOptions(TypedDict, total=False):
     """The options of our middlewares and of the callback handler."""

@@ -18,8 +18,6 @@ from trunkline.error_redaction import marks_of
 from trunkline.session.hosted.frontends import RequestOutput, RunInfo
 from trunkline.session.hosted.turn import HostedTurn
 
-__all__ = ["OwnRun", "question_of", "terminal_for"]
-
 
 class OwnRun:
     """One run that the caller started, and those that resume it."""

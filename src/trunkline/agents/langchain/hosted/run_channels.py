@@ -34,8 +34,6 @@ from trunkline.session.hosted.frontends import HostedFrontEnd, RunInfo, load_fro
 from trunkline.session.hosted.turn import HostedSession
 from trunkline.tools.naming import KindMapper
 
-__all__ = ["OwnRuns", "front_end_of", "runs_of_context", "session_in"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _NOBODY = (

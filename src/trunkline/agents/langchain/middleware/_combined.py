@@ -26,8 +26,6 @@ from trunkline.agents.langchain.middleware._hooks import (
 from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 
-__all__ = ["CombinedMiddleware"]
-
 Middleware = AgentMiddleware[Any, Any, Any]
 Hook = Callable[..., Any]
 

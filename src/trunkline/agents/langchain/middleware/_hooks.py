@@ -17,15 +17,6 @@ from langgraph.types import TracePolicy, omit_payload
 
 from trunkline.agents.langchain.class_methods import replace_methods
 
-__all__ = [
-    "NO_PAYLOADS",
-    "MODEL_HOOKS",
-    "TOOL_HOOKS",
-    "inline",
-    "with_signature",
-    "remove_hooks",
-]
-
 Hook = TypeVar("Hook", bound=Callable[..., Any])
 
 _US = f"{__name__.partition('.')[0]}."

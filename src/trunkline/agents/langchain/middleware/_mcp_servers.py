@@ -21,8 +21,6 @@ from trunkline.agents.langchain.tools.session_tools import wait_for_tools
 from trunkline.errors import ConfigurationError
 from trunkline.session.handles import in_loop
 
-__all__ = ["AttachedServers", "LogChannel"]
-
 log = logging.getLogger("trunkline.langchain")
 
 _OPTIONS = ("prefix_tool_name", "standard_content_blocks")

@@ -12,8 +12,6 @@ from typing import Any, Literal, NamedTuple, cast
 
 from trunkline import events as ev
 
-__all__ = ["outline", "plan_in"]
-
 _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?:[-*+][ \t]+)?(?:(?P<step>step[ \t]+)?(?P<number>\d{1,3})[.):][ \t]+)?"
     r"(?:\[(?P<mark>[ xX~>-])\][ \t]+)?(?P<text>\S.*)",

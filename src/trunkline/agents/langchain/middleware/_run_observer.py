@@ -25,8 +25,6 @@ from langgraph.pregel._loop import PregelLoop
 
 from trunkline.agents.langchain.graph.state import public_channels
 
-__all__ = ["RunObserver", "add_to_state", "middlewares_in", "state_channels"]
-
 log = logging.getLogger("trunkline.langchain")
 
 Middleware = AgentMiddleware[Any, Any, Any]

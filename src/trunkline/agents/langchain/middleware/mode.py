@@ -11,8 +11,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.errors import ConfigurationError
 
-__all__ = ["READY_MODES", "READ_LIKE", "Mode"]
-
 READ_LIKE: tuple[ev.ToolKind, ...] = ("read", "search", "fetch", "think")
 """The kinds of tools that change nothing."""
 
@@ -89,9 +87,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
 READY_MODES: dict[str, Mode] = {
     "agentic": Mode(name="Agentic", description="Works on its own with every tool"),
     "interactive": Mode(
-        name="Interactive",
-        description="Asks before it does more than read",
-        require_permission=True,
+        name="Interactive", description="Asks before it does more than read", require_permission=True
     ),
     "readonly": Mode(
         name="Read only",

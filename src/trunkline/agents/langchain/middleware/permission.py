@@ -23,16 +23,8 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
 from trunkline.agents.langchain.middleware._run_observer import add_to_state
-from trunkline.agents.langchain.permissions.decide import (
-    Always,
-    Describe,
-    decide,
-    decide_sync,
-    forget,
-)
-from trunkline.agents.langchain.permissions.decide import (
-    PermissionRule as Rule,
-)
+from trunkline.agents.langchain.permissions.decide import Always, Describe, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
 from trunkline.agents.langchain.user_functions import contain

@@ -38,8 +38,6 @@ from trunkline.agents.langchain.middleware._plan_text import plan_in
 from trunkline.agents.langchain.middleware._run_observer import add_to_state, middlewares_in, state_channels
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "apply_plan_options", "show_plan_of"]
-
 log = logging.getLogger("trunkline.langchain")
 
 Trigger = Literal["reasoning", "tool_calls", "manual"]

@@ -31,8 +31,6 @@ from trunkline.errors import ConfigurationError
 if TYPE_CHECKING:
     from trunkline.mcp.connections import Servers
 
-__all__ = ["SessionMiddleware", "Snapshots", "StateMapper"]
-
 Snapshots = Literal["initial", "final", "all", "none"]
 StateMapper = Callable[[dict[str, Any]], Any]
 """From the values of a graph, without its messages, to what is shown of them."""
