@@ -1,5 +1,6 @@
 """The emitter, fed with messages and chunks: which events come out, and that each comes once."""
 
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -156,3 +157,10 @@ def test_a_plan_is_emitted_when_it_changed(emitter: Recorder) -> None:
     for plan in (list(todos), [*todos, "Test"], None, [], []):
         emitter.plan(plan)
     assert [[entry.content for entry in event.entries] for event in emitter.events] == [["Write", "Test"], []]
+
+
+def test_what_no_json_can_hold_is_passed_on_in_words(emitter: Recorder) -> None:
+    emitter.custom("mine", [Path])
+    emitter.tool_message(None, ToolMessage("text", tool_call_id="c1", artifact={"at": Path}))
+    assert emitter.events[0] == ev.Custom(turn_id="t1", name="mine", value=[str(Path)])
+    assert emitter.last().raw_output == {"at": str(Path)}
