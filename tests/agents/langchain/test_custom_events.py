@@ -12,6 +12,7 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain import (
+    acp_agent,
     acp_middleware,
     agui_agent,
     agui_middleware,
@@ -38,7 +39,7 @@ def tell() -> str:
 SCRIPT = (call("tell"), "Done.")
 
 
-def told(page: Page) -> list[Any]:
+def sent(page: Page) -> list[Any]:
     """The custom and raw events, in few words."""
     events = [event for event in page.events if event["type"] in ("CUSTOM", "RAW")]
     return [(event.get("name"), event.get("value", event.get("event"))) for event in events]
@@ -59,7 +60,7 @@ async def test_an_application_sends_custom_and_raw_events(approach: str, page: P
         )
     else:
         await soon(agui_agent(create_agent(model, [tell]), transport=page).ainvoke(PROMPT))
-    assert [one for one in told(page) if one[0] != "trunkline.plan"] == EXPECTED
+    assert [one for one in sent(page) if one[0] != "trunkline.plan"] == EXPECTED
 
 
 async def test_in_a_session_they_are_events_like_any_other() -> None:
@@ -74,22 +75,22 @@ def test_outside_of_a_run_nothing_happens() -> None:
     emit_raw(RAW)
 
 
-@pytest.mark.parametrize("callbacks", [True, False], ids=["callbacks", "without"])
-@pytest.mark.parametrize("acp_first", [True, False])
-async def test_one_agent_shows_its_run_to_an_editor_and_to_a_page(
-    callbacks: bool, acp_first: bool, page: Page
-) -> None:
+@pytest.mark.parametrize("way", ["callbacks", "no callbacks", "page first", "wrapped"])
+async def test_one_agent_shows_its_run_to_an_editor_and_to_a_page(way: str, page: Page) -> None:
     editor = RecordingTransport()
     acp, agui = acp_middleware(editor), agui_middleware(page)
-    both = [*acp, *agui] if acp_first else [*agui, *acp]
+    both = {"page first": [agui, acp], "wrapped": [agui]}.get(way, [acp, agui])
     agent = create_agent(ScriptedChatModel(*SCRIPT), [tell], middleware=both)
-    handlers = [*acp.callbacks, *agui.callbacks] if callbacks else []
-    await soon(agent.ainvoke(PROMPT, on_thread("t1", *handlers)))
+    if way == "wrapped":
+        await soon(acp_agent(agent, transport=editor).ainvoke(PROMPT, on_thread("t1")))
+    else:
+        handlers = [] if way == "no callbacks" else [*acp.callbacks, *agui.callbacks]
+        await soon(agent.ainvoke(PROMPT, on_thread("t1", *handlers)))
     assert page.outcome == "success"
     assert page.text == "Done."
     assert page.call("call_1")["result"] == "told"
-    assert [one for one in told(page) if one[0] != "trunkline.plan"] == EXPECTED
-    assert "trunkline.plan" in {name for name, _ in told(page)}
+    assert [one for one in sent(page) if one[0] != "trunkline.plan"] == EXPECTED
+    assert "trunkline.plan" in {name for name, _ in sent(page)}
     assert kinds(editor) == [
         "tool_call",
         "tool_call_update",

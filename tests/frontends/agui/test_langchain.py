@@ -20,6 +20,7 @@ from tests.frontends.agui.reference_client import Client, JsonObject
 
 from trunkline import adapt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.options import AguiOptions
 from trunkline.testing.chat import ScriptedChatModel, call, chunks, thinks
 
 TWO = [call("weather", {"city": "Paris"}, "w1"), call("weather", {"city": "Rome"}, "w2")]
@@ -105,6 +106,21 @@ async def test_what_a_client_folds_is_the_thread(answers: list[Any], options: di
             client.say(prompt, prompt)
             check_valid(await run(endpoint, client))
             await check_equal(endpoint, client, agent.runnable)
+
+
+@pytest.mark.parametrize(
+    ("steps", "names"), [("model", ["model"] * 2), ("node", ["model", "tools", "model"])]
+)
+async def test_a_message_ends_before_its_tools_run_and_steps_are_shown(steps: Any, names: str) -> None:
+    agent, _ = agent_of([thinks("Where?"), "I look. ", TWO[0]], "Sunny.")
+    async with client_of(agent, AguiOptions(emit_steps=steps)) as (endpoint, client):
+        client.say("Go!")
+        events = await run(endpoint, client)
+    kinds = [event["type"] for event in events]
+    assert kinds.index("TEXT_MESSAGE_END") < kinds.index("TOOL_CALL_RESULT")
+    assert [event["stepName"] for event in events if event["type"] == "STEP_STARTED"] == names.split()
+    assert [event["stepName"] for event in events if event["type"] == "STEP_FINISHED"] == names.split()
+    check_valid(events)
 
 
 @pytest.mark.parametrize("name", sorted(SCENES))
