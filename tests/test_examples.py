@@ -84,6 +84,7 @@ def test_hello_greets_an_editor(root: Path, tmp_path: Path) -> None:
 # -- LangChain -----------------------------------------------------------------------------------------
 
 ANSWERS = {
+    "by_hand": "I will write. \n\nDone.",
     "deep_agent": "The poem begins with 8 words.",
     "graph": "Hi there, sorry it took so long!",
     "mcp_tools": "You wanted to call Ada about the engine. Nine o'clock here is six in the evening in Tokyo.",
@@ -92,7 +93,7 @@ ANSWERS = {
     "simple": "It is 22 degrees and sunny in Lisbon: no coat needed.",
     "two_clients": "Nice to meet you, Ada. ",
 }
-NOT_AGENTS = {"by_hand", "notes_server"}  # The peers in tests/peers talk to the first.
+NOT_AGENTS = {"notes_server"}
 
 
 def test_every_langchain_example_is_run(root: Path) -> None:

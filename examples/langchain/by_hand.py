@@ -20,7 +20,6 @@ def send_letter(to: str) -> str:
     return f"sent to {to}"
 
 
-# A real agent has "openai:gpt-5.5" here. This model plays a script, so it runs without a key.
 model = chat_model(["I will write. ", call("send_letter", {"to": "ada"})], "Done.")
 
 
@@ -52,13 +51,9 @@ editor = stdio_transport(
     on_set_mode=on_set_mode,
     on_load_session=on_load_session,
 )
+policy = {"send_*": Rule()}
 agent = acp_agent(
-    model,
-    [send_letter],
-    transport=editor,
-    policy={"send_*": Rule()},
-    modes=READY_MODES,
-    checkpointer=InMemorySaver(),
+    model, [send_letter], transport=editor, policy=policy, modes=READY_MODES, checkpointer=InMemorySaver()
 )
 
 if __name__ == "__main__":
