@@ -100,7 +100,8 @@ async def main() -> None:
 
 
 if __name__ == "__main__" and "serve" in sys.argv:
-    line = stdio_transport(session_id="by-hand", on_prompt=on_prompt)
+    not_async: Any = str
+    line = stdio_transport(session_id="by-hand", on_prompt=on_prompt, on_set_mode=not_async)
     asyncio.run(line.serve())
 elif __name__ == "__main__":
     line = stdio_transport(

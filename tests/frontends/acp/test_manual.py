@@ -144,6 +144,8 @@ def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(serve
     assert served.message_text("by-hand") == "hello"
     error = served.error("session/load", {"sessionId": "by-hand", "cwd": "/", "mcpServers": []})
     assert error == {"code": -32601, "message": "there is no method session/load"}
+    refused = served.error("session/set_mode", {"sessionId": "by-hand", "modeId": "code"})
+    assert "session/set_mode is not async: write it with async def" in refused["message"]
 
 
 @pytest.mark.parametrize("words", ["wait", "wait and fail", "dismiss"])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -27,7 +28,7 @@ from typing import Any, Union, cast
 
 import msgspec
 
-from trunkline.errors import TurnCancelled
+from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.frontends.acp.initialize import PROTOCOL_VERSION
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
@@ -234,11 +235,14 @@ class _Line(Connection):
     async def handle(self, method: str, params: Params) -> Any:
         kind, call = self._callbacks[method]
         request = decode(kind, {} if params is None else params)
-        if method == "session/prompt":
-            return _plain(await self._answer_prompt(request.session_id, call(request)))
         if method == "session/cancel":
             self._cancelled.update(self.prompts.get(request.session_id, ()))
-        result = _plain(await call(request))
+        answer = call(request)
+        if not inspect.isawaitable(answer):
+            raise ConfigurationError(f"the callback for {method} is not async: write it with async def")
+        if method == "session/prompt":
+            return _plain(await self._answer_prompt(request.session_id, answer))
+        result = _plain(await answer)
         return {"sessionId": new_id("sess"), **result} if method == "session/new" else result
 
     async def _answer_prompt(self, session_id: str, answer: Awaitable[Any]) -> Any:
