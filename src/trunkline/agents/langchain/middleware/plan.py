@@ -116,6 +116,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         if build_plan is not None and not callable(build_plan):
             raise ConfigurationError(f"build_plan must be a function of the state, not {build_plan!r}")
         self._build = build_plan
+        self._has_failed = False
         self._reads_words = auto_detect_planning and "reasoning" in self._triggers
         self._after_model = "reasoning" in self._triggers and (auto_detect_planning or build_plan is not None)
         self._after_tools = "tool_calls" in self._triggers
@@ -187,7 +188,9 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             made = self._build(state)
             plan = None if made is None else plan_entries(check_plan(made))
         except Exception:
-            log.exception("build_plan failed; no plan is shown")
+            if not self._has_failed:
+                self._has_failed = True
+                log.exception("build_plan failed, so no plan is shown")
             return True
         if plan is not None:
             _show_from(channel, "built", plan)
