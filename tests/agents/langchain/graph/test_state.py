@@ -1,11 +1,12 @@
 """The shared state of a graph: every change is told, also one that is made in place or only in its type."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import MessagesState
+from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import converse, graph_of, run_turn
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.hubs import collect, events_of, hub_for, only
 
 from trunkline import events as ev
@@ -66,6 +67,26 @@ async def test_a_number_that_a_javascript_client_sends_back_is_no_change() -> No
         Prompt.of("go", state={"box": {"n": 1}}),
     )
     assert not only(events, ev.StateReplaced) + only(events, ev.StatePatched)
+
+
+async def test_what_only_some_nodes_share_is_not_shown() -> None:
+    class Notes(TypedDict):
+        notes: str
+
+    def write(state: Box) -> Notes:
+        return {"notes": "a secret"}
+
+    def read(state: Notes) -> Any:
+        return {"box": {"n": len(state["notes"])}}
+
+    builder = StateGraph(Box)
+    builder.add_node("write", write)
+    builder.add_node("read", read)
+    builder.add_edge(START, "write")
+    builder.add_edge("write", "read")
+    events = await run_turn(LangChainAgent(builder.compile()))
+    assert [event.state for event in only(events, ev.StateReplaced)] == [{"box": {"n": 8}}]
+    assert "secret" not in repr(events)
 
 
 @pytest.mark.parametrize(
