@@ -212,6 +212,16 @@ async def test_an_older_page_gets_an_event_and_answers_with_a_command() -> None:
     assert page.client.state["itinerary"] == {"flight": asdict(FLIGHTS[0]), "hotel": asdict(HOTELS[0])}
 
 
+async def test_an_older_page_that_says_something_else_is_asked_again() -> None:
+    async with opened("human_in_the_loop", options=AguiOptions(interrupts="event")) as page:
+        asked = customs(await page.say(), "on_interrupt")
+        again = customs(await page.say("Something else"), "on_interrupt")
+        assert again == asked
+        assert "Something else" not in [one.get("content") for one in page.client.messages]
+        await page.run(forwardedProps=command(CHOSEN, asked[0]))
+    assert page.text == "Done, with a smile."
+
+
 async def test_a_command_for_a_question_that_is_not_open_any_more_comes_too_late() -> None:
     async with opened("subgraphs") as page:
         page.client.state = {"itinerary": {}}

@@ -18,7 +18,7 @@ from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent
 from trunkline.frontends.agui.follow import AguiFollower
 from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
-from trunkline.frontends.agui.legacy_interrupts import with_resume
+from trunkline.frontends.agui.legacy_interrupts import ignores_question, with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
@@ -93,7 +93,14 @@ class AguiEndpoint:
                 key = _RunKey.of(request, principal, thread_id, run_id)
                 drops = chosen.import_history == "drop"
                 start, thread = await self._enter(
-                    session, request, key, starter, page, drops_history=drops, check_new=check_new
+                    session,
+                    request,
+                    key,
+                    starter,
+                    page,
+                    drops_history=drops,
+                    repeats_question=chosen.interrupts == "event",
+                    check_new=check_new,
                 )
         finally:
             if not lock.locked():
@@ -134,6 +141,7 @@ class AguiEndpoint:
         await session.wait_for_ending_turn()
         start = await find_run_start(session)
         thread = await read_thread(session, start)
+        thread.is_shown_whole = True
         if turns := thread.conversation.turns:
             self.pages.visit(principal, thread_id, page, is_new=False).note_shown(None, turns[-1].turn_id)
         run_id = chosen.run_id_override or request.run_id
@@ -178,6 +186,7 @@ class AguiEndpoint:
         page_name: str | None,
         *,
         drops_history: bool,
+        repeats_question: bool,
         check_new: Callable[[int], None] | None,
     ) -> _Entered:
         """Do what the request means."""
@@ -193,6 +202,10 @@ class AguiEndpoint:
             return again, await read_thread(session, again)
         if check_new is not None:
             check_new(count_new_bytes(request, thread.has_id))
+        if repeats_question and starter is None and ignores_question(request, session.open_questions):
+            start, thread = await self._follow(session, key, thread, starter)
+            thread.is_shown_whole = True
+            return start, thread
         outline = thread.thread_outline(session.question_ids)
         page = self.pages.visit(key.principal, key.thread_id, page_name, is_new=outline.last is None)
         read = request

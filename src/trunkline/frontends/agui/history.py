@@ -61,6 +61,8 @@ class ThreadSnapshot:
         self.state_before: Any = None
         """The shared state when the last turn began."""
         self.read_up_to: Cursor | None = None
+        self.is_shown_whole = False
+        """Whether the client is shown all of it, whatever it has."""
 
     @property
     def conversation(self) -> Conversation:

@@ -45,6 +45,17 @@ def has_answer(request: wire.RunAgentInput) -> bool:
     return bool(request.resume) or _command_of(request).get("resume") is not None
 
 
+def ignores_question(request: wire.RunAgentInput, questions: Mapping[str, ev.Asked]) -> bool:
+    """Whether a request brings no answer to the interrupt that its thread waits for.
+
+    A page that knows only the event lets its user write another message: it is asked again, as
+    ag-ui-langgraph does. An error would take the question off the page.
+    """
+    asked = [one.question for one in questions.values()]
+    own = len(asked) == 1 and isinstance(asked[0], Form) and asked[0].value is not None
+    return own and not has_answer(request)
+
+
 def with_resume(
     request: wire.RunAgentInput, questions: Mapping[str, ev.Asked], asked: Collection[str] = ()
 ) -> wire.RunAgentInput:

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator
-from typing import ClassVar
 
 import msgspec
 
@@ -35,9 +34,6 @@ Batch = tuple[Cursor | None, Events]
 
 class AguiRun:
     """One run: iterate for batches of events; ``close`` when the client is gone."""
-
-    sends_everything: ClassVar[bool] = False
-    """Whether the client gets all messages and the state, whatever it has."""
 
     def __init__(
         self,
@@ -126,7 +122,7 @@ class AguiRun:
         """Read the messages of the thread, if the client gets them."""
         thread, options, modern = self._thread, self._options, self.modern
         if self._sees_history and (
-            self.sends_everything
+            thread.is_shown_whole
             or thread.sends_messages(self._request, options, modern=modern, inside_turn=self._inside_turn)
         ):
             await thread.load(self.session, options, modern=modern)
@@ -155,7 +151,7 @@ class AguiRun:
             self._options,
             at,
             modern=self.modern,
-            sends_everything=self.sends_everything,
+            sends_everything=self._thread.is_shown_whole,
             announced=announced,
         )
 
@@ -240,8 +236,6 @@ class AguiRun:
 
 class AguiReplay(AguiRun):
     """A run that begins with the whole thread before it."""
-
-    sends_everything: ClassVar[bool] = True
 
     @property
     def begins_after(self) -> Cursor | None:

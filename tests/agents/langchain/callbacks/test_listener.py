@@ -1,7 +1,9 @@
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk, LLMResult
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
@@ -180,3 +182,25 @@ def test_models_and_tools_that_outlive_their_subagent_are_not_shown(listener: Re
 )
 def test_tool_messages_are_found_in_whatever_a_tool_gives_back(output: Any, contents: list[str]) -> None:
     assert [message.content for message in tool_messages(output)] == contents
+
+
+@pytest.mark.parametrize("key", ["predict_state", "copilotkit:emit-intermediate-state"])
+@pytest.mark.parametrize("kind", [dict, SimpleNamespace])
+def test_the_front_end_is_told_which_argument_becomes_which_field_before_the_call(
+    key: str, kind: Any, listener: Recorder
+) -> None:
+    predicted = {"state_key": "document", "tool": "write", "tool_argument": "text"}
+    listener.model_started([[]], "model", "root", metadata={key: [kind(**predicted)]})
+    for at, name in enumerate(("look", "write")):
+        piece = tool_call_chunk(id=f"c{at}", name=name, args="{}", index=at)
+        message = AIMessageChunk(content="", id="m", tool_call_chunks=[piece])
+        listener.token("", ChatGenerationChunk(message=message), "model", "model")
+    told = [event.name for event in listener.events if isinstance(event, ev.ToolCall | ev.Custom)]
+    assert told == ["look", "PredictState", "write"]
+    assert [event.value for event in only(listener.events, ev.Custom)] == [[predicted]]
+
+
+@pytest.mark.parametrize("value", ["all", ["write", 5], {"tool": "write"}, None])
+def test_a_prediction_that_is_none_is_passed_over(value: Any, listener: Recorder) -> None:
+    listener.stream("Hello", metadata={"predict_state": value})
+    assert [event.delta for event in only(listener.events, ev.Text)] == ["Hello"]

@@ -205,7 +205,10 @@ def _predictions(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a node says of its model's calls, by the names of ag-ui-langgraph and of CopilotKit's SDK."""
     given: Any = metadata.get("predict_state") or metadata.get("copilotkit:emit-intermediate-state")
     items = cast("list[Any]", given) if isinstance(given, list) else []
-    return [cast("dict[str, Any]", item if isinstance(item, dict) else vars(item)) for item in items]
+    return [
+        cast("dict[str, Any]", item if isinstance(item, dict) else getattr(item, "__dict__", {}))
+        for item in items
+    ]
 
 
 def _is_internal(tags: Collection[str], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
