@@ -4,6 +4,9 @@ import asyncio
 import operator
 import pickle
 import sqlite3
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -52,6 +55,7 @@ from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
+from trunkline.transports.event_loops import background_loop
 
 
 @WAYS
@@ -548,6 +552,56 @@ async def test_a_plain_run_in_a_thread_speaks_in_the_loop_the_agent_was_made_in(
     await asyncio.sleep(0)
     assert text(transport) == "Let me look. It is sunny."
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
+class _OneLoop(RecordingTransport):
+    """A transport whose questions wait for each other in the loop where they are asked."""
+
+    def __init__(self, questions: int) -> None:
+        super().__init__(permissions=["allow_once"] * 2 * questions)
+        self.everyone = asyncio.Barrier(questions)
+        self.loops: set[Any] = set()
+
+    async def request(self, *args: Any, **kwargs: Any) -> Any:
+        self.loops.add(asyncio.get_running_loop())
+        await soon(self.everyone.wait())
+        return await super().request(*args, **kwargs)
+
+
+def test_questions_of_a_plain_run_are_asked_side_by_side_in_one_loop() -> None:
+    calls = [call("weather", {"city": city}) for city in ("Rome", "Oslo", "Bonn")]
+    transport = _OneLoop(len(calls))
+    script = ScriptedChatModel(calls, "Sunny.", each_turn=True)
+    agent = acp_agent(script, [weather], transport=transport, policy={"weather": Rule()})
+    for _ in range(2):
+        agent.invoke(PROMPT, on_thread("s1"))
+    assert transport.loops == {background_loop()}
+
+
+def test_a_program_ends_while_a_question_of_a_plain_run_is_open(root: Path) -> None:
+    program = """
+        import asyncio, threading
+        from tests.agents.langchain.graphs import weather
+        from trunkline.agents.langchain import Rule, acp_agent
+        from trunkline.testing.chat import call, chat_model
+
+        asked = threading.Event()
+
+        class Silent:
+            def emit(self, method, params): pass
+
+            async def request(self, method, params, timeout):
+                asked.set()
+                await asyncio.Event().wait()
+
+        agent = acp_agent(chat_model(call("weather", {"city": "Rome"})), [weather], policy={"*": Rule()})
+        prompt = {"messages": [("user", "go")]}
+        threading.Thread(
+            target=agent.invoke, args=(prompt,), kwargs={"transport": Silent()}, daemon=True
+        ).start()
+        assert asked.wait(30)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], timeout=60, check=True, cwd=root)
 
 
 # -- somebody's own create_agent and ainvoke ---------------------------------------------------------
