@@ -133,8 +133,9 @@ class _Encoder(AguiEncoder):
     def modern(self) -> bool:
         return self._modern
 
-    def continue_in(self, run_id: str) -> None:
+    def continue_in(self, run_id: str, *, resumes: bool) -> None:
         self._run_id = run_id
+        self._resumes = resumes
 
 
 class AguiOutput:
@@ -152,7 +153,7 @@ class AguiOutput:
             state=run.request.state if run.request is not None else None,
         )
         self._folder = Folder()
-        self._open = False
+        self._open = self._has_begun = False
         self._sender = Sender(run.transport, run.thread_id or "")
         self.client_tools: tuple[dict[str, Any], ...] = ()
 
@@ -177,8 +178,10 @@ class AguiOutput:
         self._sender.locate()
         self._run = run
         self._request = run.request
-        self._encoder.continue_in(run.run_id or "")
-        self._open = True
+        # Without a request, the caller resumed what this turn was interrupted for.
+        resumes = self._has_begun if run.request is None else bool(run.request.resume)
+        self._encoder.continue_in(run.run_id or "", resumes=resumes)
+        self._open = self._has_begun = True
         tools = self._request.tools or () if self._request is not None else ()
         self.client_tools = tuple(msgspec.to_builtins(tool) for tool in tools)
         parent_run_id = self._request.parent_run_id if self._request is not None else None
