@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.browser.contract import REFUSED, Chat, Open, PageContract
+from tests.browser.servers import serve_agent
 
 pytestmark = pytest.mark.slow
 
@@ -65,3 +68,15 @@ class TestCopilotKit(PageContract):
         chat = open(scripted, token="wrong")
         chat.page.see("text=a token is missing or wrong")
         chat.complains("a token is missing or wrong", *REFUSED)
+
+    def test_an_interrupt_of_a_graphs_own_is_asked_again_instead_of_another_message(
+        self, open: Open, root: Path, site: str, tmp_path: Path
+    ) -> None:
+        target = f"{root / 'tests/browser/dojo_agents.py'}:human_in_the_loop"
+        with serve_agent(target, origin=site, folder=tmp_path) as address:
+            chat = open(address)
+            chat.say("Make a garden")
+            chat.page.see(chat.question("Dig"))
+            chat.say("Something else")
+            chat.asks("Dig", "Yes")
+            chat.hears("I got: yes")

@@ -27,8 +27,15 @@ function Chat() {
     handler: async ({ choices }) => choices[1],
   });
   useInterrupt({
-    render: ({ interrupts, resolve }) => (
+    render: ({ event, interrupts, resolve }) => (
       <div>
+        {interrupts.length === 0 && (
+          // An interrupt() of a graph's own comes as an event: its value is a text, or JSON as text.
+          <div className="question">
+            {String(event.value)} <button onClick={() => resolve("yes")}>Yes</button>{" "}
+            <button onClick={() => resolve("no")}>No</button>
+          </div>
+        )}
         {interrupts.map(({ id, message }) => (
           <div className="question" key={id}>
             {message} <button onClick={() => resolve({ approved: true }, id)}>Approve</button>{" "}
