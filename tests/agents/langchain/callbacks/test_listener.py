@@ -77,6 +77,8 @@ def test_a_completion_model_streams_plain_tokens(listener: Recorder) -> None:
         {"tags": ["nostream"]},
         {"metadata": {"lc_source": "summarization"}},
         {"metadata": {"lc_internal_call": True}},
+        {"metadata": {"emit-messages": False}},
+        {"metadata": {"copilotkit:emit-messages": False}},
         {"options": {"ls_structured_output_format": {"schema": {}}}},
     ],
 )

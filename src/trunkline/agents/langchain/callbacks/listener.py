@@ -214,9 +214,12 @@ def _predictions(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _is_internal(tags: Collection[str], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Whether a model call is not shown while it runs; a message that a node keeps of it is still shown.
 
-    ``lc_source`` is set by LangChain's SummarizationMiddleware, TAG_NOSTREAM by the user. A structured answer
-    is a call of a tool that does not exist.
+    ``lc_source`` is set by LangChain's SummarizationMiddleware, TAG_NOSTREAM by the user, and
+    ``emit-messages`` by nodes for AG-UI. A structured answer is a call of a tool that does not exist.
     """
+    unwanted = any(metadata.get(f"{prefix}emit-messages") is False for prefix in ("", "copilotkit:"))
+    if unwanted and not _predictions(metadata):
+        return True
     structured = bool(options.get("ls_structured_output_format"))
     aside = metadata.get("lc_source") == "summarization" or bool(metadata.get("lc_internal_call"))
     return aside or structured or TAG_NOSTREAM in tags
