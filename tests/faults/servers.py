@@ -12,12 +12,10 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
-
-from tests.process_state import eventually
 
 __all__ = [
     "AGENTS",
@@ -40,6 +38,15 @@ SECONDS = 30.0
 
 JsonObject = dict[str, Any]
 T = TypeVar("T")
+
+
+def eventually(condition: Callable[[], T], within: float = SECONDS) -> T:
+    """Wait until something holds, and give it."""
+    end = time.monotonic() + within
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.005)
+    return found
 
 
 def run_input(text: str, thread: str = "t1", run: str = "r1", **fields: Any) -> JsonObject:

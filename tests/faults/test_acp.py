@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from tests.frontends.acp.stdio_client import Message, Talk, text
-from tests.process_state import eventually, is_alive
 from trunkline import events as ev
 from trunkline.journal import open_journal
 
@@ -63,6 +62,22 @@ def write_agent(tmp_path: Path) -> Callable[[str], str]:
         return "agent.py:agent"
 
     return write
+
+
+def eventually(condition: Callable[[], Any], within: float = 20.0) -> Any:
+    """Wait until something holds and give it."""
+    end = time.monotonic() + within
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be buried does not."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def resident(pid: int) -> int:
@@ -164,6 +179,18 @@ def test_a_wrong_request_is_refused_with_its_cause(
     assert cause in error["data"]["details"]
 
 
+def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: Start) -> None:
+    talk, session_id = opened(start())
+    error = talk.error("session/prompt", prompting(session_id, "/fails"))
+    assert error["code"] == -32603
+    assert error["data"] == {"details": error["message"]}
+    assert "failed on purpose" in error["message"]
+    error = talk.error("session/prompt", prompting(session_id, "/raises"))
+    assert "something broke inside the agent" in error["message"]
+    assert "Traceback" not in json.dumps(error)
+    assert talk.prompt(session_id, "/breaks-grammar")["stopReason"] == "end_turn"
+
+
 # -- cancelling ------------------------------------------------------------------------------------
 
 
@@ -225,6 +252,20 @@ def test_whatever_user_code_prints_goes_to_stderr(start: Start, write_agent: Any
         assert f"{what}\n" in talk.stderr
 
 
+def test_two_megabytes_on_stderr_disturb_nothing(start: Start, write_agent: Any) -> None:
+    target = write_agent(
+        "import sys\n"
+        "async def agent(prompt, ctx):\n"
+        "    for number in range(2048):\n"
+        "        sys.stderr.write('x' * 1023 + '\\n')\n"
+        "        yield f'{number} '\n"
+    )
+    talk, session_id = opened(start(target))
+    talk.prompt(session_id, "go")
+    assert talk.message_text(session_id) == "".join(f"{number} " for number in range(2048))
+    assert talk.stderr_size >= 2 << 20
+
+
 # -- agents that cannot be loaded ------------------------------------------------------------------
 
 
@@ -232,7 +273,11 @@ def test_whatever_user_code_prints_goes_to_stderr(start: Start, write_agent: Any
     ("source", "cause"),
     [
         ("import a_module_that_is_not_there\n", "a_module_that_is_not_there"),
+        ("raise ValueError('no key in the environment')\n", "no key in the environment"),
+        ("def agent(:\n", "agent.py"),
         ("import sys; sys.exit('I leave')\n", "I leave"),
+        ("agent = 7\n", "int"),
+        ("", "agent"),
     ],
 )
 def test_an_agent_that_cannot_be_loaded_is_reported_when_a_session_is_asked_for(
@@ -246,6 +291,21 @@ def test_an_agent_that_cannot_be_loaded_is_reported_when_a_session_is_asked_for(
         assert list(error["data"]) == ["details"]
         assert "Traceback" not in json.dumps(error)
     assert talk.finish() == 0
+
+
+def test_an_agent_that_broke_since_its_card_was_kept_is_reported_too(
+    start: Start, write_agent: Any, tmp_path: Path
+) -> None:
+    target = write_agent(
+        "import os\nassert not os.path.exists('broken'), 'it broke'\nasync def agent(): yield 'hi'\n"
+    )
+    talk = start(target)
+    greeting = talk.initialize()
+    talk.open()
+    (tmp_path / "broken").touch()
+    talk = start(target)
+    assert talk.initialize() == greeting
+    assert "it broke" in talk.error("session/new", {"cwd": "/", "mcpServers": []})["data"]["details"]
 
 
 # -- clients that are slow, or gone ----------------------------------------------------------------
@@ -305,7 +365,7 @@ def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, A
     line = talk.until(lambda line: (line.update or {}).get("sessionUpdate") == "agent_message_chunk")
     assert line is not None
     pid = int(talk.message_text(session_id))
-    assert is_alive(pid)
+    assert is_running(pid)
     return talk, prompt_id, pid
 
 
@@ -318,7 +378,7 @@ def test_a_client_that_closes_our_stdin_ends_the_turn_the_process_and_its_childr
     assert reply is not None, "the last words come before the end"
     assert reply["result"]["stopReason"] == "cancelled"
     assert talk.finish(10.0) == 0
-    assert not is_alive(pid)
+    assert not is_running(pid)
 
 
 @pytest.mark.parametrize("how", ["it is gone", "it stopped reading"])
@@ -351,7 +411,7 @@ def test_a_client_that_hangs_up_takes_the_process_and_its_children_along(
         if how == "it is gone":
             stdin.close()
         assert agent.wait(10.0) == 0
-        assert not is_alive(child)
+        assert not is_running(child)
         stdin.close()
 
 
@@ -376,25 +436,31 @@ def test_a_signal_ends_the_process_and_its_children(
     assert reply is not None
     assert reply["result"]["stopReason"] == "cancelled"
     assert talk.process.wait(10.0) == 0
-    assert not is_alive(pid)
+    assert not is_running(pid)
 
 
 # -- processes that are killed ---------------------------------------------------------------------
+
+
+def kill_mid_turn(start: Start, folder: Path) -> tuple[str, dict[str, Any]]:
+    """Kill a process in its third turn; give the session and what was seen of it."""
+    talk, session_id = opened(start(), folder)
+    talk.prompt(session_id, "the first prompt")
+    talk.prompt(session_id, "/tools")
+    talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
+    talk.until(lambda line: (line.update or {}).get("status") == "in_progress")
+    # What is younger than the coalescing window may be lost: let a later session be written first.
+    later = talk.open(folder)
+    talk.prompt(later, "later")
+    talk.kill()
+    return session_id, folded(talk.updates(session_id))
 
 
 @pytest.mark.slow
 def test_a_session_whose_process_was_killed_mid_turn_is_loaded_whole_and_settles(
     start: Start, tmp_path: Path
 ) -> None:
-    talk, session_id = opened(start(), tmp_path)
-    talk.prompt(session_id, "the first prompt")
-    talk.prompt(session_id, "/tools")
-    talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
-    talk.until(lambda line: (line.update or {}).get("status") == "in_progress")
-    # What is younger than the coalescing window may be lost: let a later session be written first.
-    talk.prompt(talk.open(tmp_path), "later")
-    talk.kill()
-    seen = folded(talk.updates(session_id))
+    session_id, seen = kill_mid_turn(start, tmp_path)
     talk = start()
     talk.initialize()
 
@@ -413,6 +479,18 @@ def test_a_session_whose_process_was_killed_mid_turn_is_loaded_whole_and_settles
     place = len(talk.log)
     assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
     assert talk.message_text(session_id, place) == "and on"
+
+
+@pytest.mark.slow
+def test_a_session_whose_process_was_killed_mid_turn_goes_on_at_the_next_prompt(
+    start: Start, tmp_path: Path
+) -> None:
+    session_id, _ = kill_mid_turn(start, tmp_path)
+    talk = start()
+    talk.initialize()
+    talk.result("session/resume", {"sessionId": session_id, "cwd": str(tmp_path)})
+    assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
+    assert talk.message_text(session_id) == "and on"
 
 
 def folded(updates: Iterator[Message]) -> dict[str, Any]:
@@ -465,4 +543,15 @@ def test_a_client_that_says_everything_at_once_and_leaves_gets_every_answer(
     answers = {line.message["id"]: line.message for line in talk.log if line.message and line.answers}
     assert answers.keys() == {"a", "b", "c", "d"}
     assert "sessionId" in answers["b"]["result"]
+    assert talk.stderr == ""
+
+
+def test_a_client_that_prompts_and_leaves_is_told_that_the_turn_was_cancelled(start: Start) -> None:
+    talk, session_id = opened(start())
+    prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
+    talk.stdin.close()
+    reply = talk.wait(prompt_id)
+    assert reply is not None
+    assert reply["result"]["stopReason"] == "cancelled"
+    assert talk.finish() == 0
     assert talk.stderr == ""

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from tests.faults.servers import AGENTS, SECONDS, SECRET, JsonObject, run_input, serving, text_of
+from tests.faults.servers import AGENTS, SECONDS, SECRET, JsonObject, eventually, run_input, serving, text_of
 from tests.frontends.agui.event_verifier import breaches
-from tests.process_state import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +85,20 @@ def test_a_question_outlives_the_server_that_asked_it(tmp_path: Path) -> None:
         assert [event["content"] for event in events if event["type"] == "TOOL_CALL_RESULT"] == ["sold"]
         assert text_of(events) == "Done."
         assert events[-1]["outcome"] == {"type": "success"}
+
+
+def test_an_answer_to_a_question_that_died_with_its_server_frees_the_thread(tmp_path: Path) -> None:
+    with serving(tmp_path, "demo") as server:
+        asked = server.run(run_input("/permission"))
+        (interrupt,) = asked[-1]["outcome"]["interrupts"]
+        server.end(signal.SIGKILL)
+    resume = [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": True}}]
+    with serving(tmp_path, "demo") as server:
+        late = server.run({**run_input("/permission"), "runId": "r2", "resume": resume})
+        assert breaches(late) == []
+        assert late[-1]["type"] == "RUN_FINISHED"
+        assert late[-1]["outcome"] == {"type": "success"}
+        assert server.run(run_input("/text", run="r3"))[-1]["type"] == "RUN_FINISHED"
 
 
 def test_a_journal_that_cannot_grow_ends_the_run_with_its_cause_and_the_server_goes_on(

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.children.served import TICK
-from tests.faults.servers import AGENTS, Server, run_input, serving, text_of
-from tests.process_state import eventually
+from tests.faults.servers import AGENTS, Server, eventually, run_input, serving, text_of
 
 pytestmark = pytest.mark.slow
 

@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, events_of, forever, hub_for, only, session_for, soon, until
+from tests.hubs import collect, echo, events_of, forever, hub_for, make, only, soon, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
-from trunkline.errors import JournalError, SessionClosed
+from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Grammar
 from trunkline.journal import Disposition, Held, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
 from trunkline.session.stream import EventStream
@@ -111,18 +113,20 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
         yield "hello"
         await forever()
 
-    async with session_for(talking, journal=journal) as session, session.follow() as reader:
-        await session.own()
-        journal.held = []
-        prompting = asyncio.create_task(session.prompt("go"))
-        while reader.cursor.offset != len("hello"):
-            await soon(reader.next())
-        assert reader.cursor == Cursor(session.position.fence, 3, 5)
-        resumed = await session.subscribe(reader.cursor)
-        assert isinstance(resumed, Reader)
-        resumed.close()
-        await journal.read(session.key)
-        await soon(prompting)
+    async with hub_for(talking, journal=journal) as hub:
+        session = await hub.create()
+        async with session.follow() as reader:
+            await session.own()
+            journal.held = []
+            prompting = asyncio.create_task(session.prompt("go"))
+            while reader.cursor.offset != len("hello"):
+                await soon(reader.next())
+            assert reader.cursor == Cursor(session.position.fence, 3, 5)
+            resumed = await session.subscribe(reader.cursor)
+            assert isinstance(resumed, Reader)
+            resumed.close()
+            await journal.read(session.key)
+            await soon(prompting)
     await journal.close()
 
 
@@ -179,6 +183,31 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
     await ours.close()
 
 
+class Fragile:
+    """An agent that fails in a way of its own when an option is set."""
+
+    card = AgentCard(name="fragile", options=(ConfigOption(option_id="loud", name="Loud", value=False),))
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "fine"
+
+    async def set_config(self, session: SessionView, options: Any) -> None:
+        raise ValueError("no louder than this")
+
+
+async def test_a_command_on_which_the_agent_fails_is_refused_with_its_words() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with hub_for(Fragile(), journal=journal) as owner, hub_for(Fragile(), journal=journal) as other:
+        session = await owner.create("s")
+        await collect(session, "hello")
+        follower = await other.session("s")
+        with pytest.raises(TrunklineError, match="ValueError: no louder than this"):
+            await soon(follower.set_config("loud", True))
+        assert not follower.is_owner
+    await journal.close()
+
+
 async def test_commands_that_take_long_do_not_pile_up_helpers(tmp_path: Path) -> None:
     async def deaf() -> AsyncIterator[str]:
         while True:
@@ -210,10 +239,8 @@ async def test_commands_that_take_long_do_not_pile_up_helpers(tmp_path: Path) ->
     await theirs.close()
 
 
-class Sluggish:
+class Sluggish(Fragile):
     """An agent that gets ready slowly, and counts how often."""
-
-    card = AgentCard(name="sluggish")
 
     def __init__(self) -> None:
         self.opened = 0
@@ -223,13 +250,11 @@ class Sluggish:
         self.opened += 1
         await self.ready.wait()
 
-    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        yield "fine"
-
 
 async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_once() -> None:
     agent = Sluggish()
-    async with session_for(agent) as session:
+    async with hub_for(agent) as hub:
+        session = await hub.create()
         retries = [asyncio.create_task(session.prompt(Prompt.of("once", key="k"))) for _ in range(3)]
         await until(lambda: agent.opened > 0)
         agent.ready.set()
@@ -264,4 +289,17 @@ async def test_a_session_that_is_made_and_opened_at_once_is_one_object() -> None
             gate.set()
         made, opened = await soon(asyncio.gather(making, opening))
         assert made is opened is await soon(hub.session("s"))
+    await journal.close()
+
+
+async def test_an_owner_that_lives_but_never_answers_is_named_as_the_cause() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    mute = Hub(make(echo), journal, settings=Settings(lease_ttl=60.0))
+    await collect(await mute.create("s"), "mine")
+    async with hub_for(journal=journal, command_timeout=0.1) as hub:
+        session = await hub.session("s")
+        with pytest.raises(SessionBusy, match="does not answer; close it, or try again"):
+            await soon(session.prompt("hello"))
+        assert not session.is_owner
     await journal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -12,8 +13,7 @@ import pytest
 
 from tests.faults.children.slow_reader import PIECE
 from tests.faults.processes import child
-from tests.hubs import collect, echo, events_of, forever, hub_for, only, session_for, soon, text_of, until
-from tests.journal.test_sqlite import SmallDisk
+from tests.hubs import collect, echo, events_of, forever, hub_for, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -26,6 +26,17 @@ from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.reader import Reader
 
 COUNT = 60_000
+
+
+class SmallDisk(SqliteJournal):
+    """A journal on a disk whose free pages can be counted out."""
+
+    async def leave_pages(self, count: int) -> None:
+        def limit(db: sqlite3.Connection) -> None:
+            (used,) = db.execute("PRAGMA page_count").fetchone()
+            db.execute(f"PRAGMA max_page_count={used + count}")
+
+        await self._write(limit)
 
 
 async def flood(prompt: Prompt) -> AsyncIterator[str]:
@@ -190,7 +201,8 @@ async def test_an_agent_that_blocks_in_a_thread_cannot_hold_up_its_cancellation(
         released.wait(20)
         return "too late"
 
-    async with session_for(stubborn) as session:
+    async with hub_for(stubborn) as hub:
+        session = await hub.create()
         try:
             async with session.follow() as reader:
                 await session.prompt("go")

@@ -19,7 +19,7 @@ from tests.hubs import WAIT, collect, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.cursor import Entry
-from trunkline.errors import AlreadyAnswered
+from trunkline.errors import AlreadyAnswered, InvalidCommand, SessionBusy
 from trunkline.folding import fold
 from trunkline.journal import Journal, Record, open_journal
 from trunkline.session.hub import Hub
@@ -90,6 +90,25 @@ async def test_a_follower_sees_events_while_the_turn_of_another_process_still_ru
     assert not any(isinstance(entry.event, ev.TurnFinished | ev.TurnFailed) for entry in pair.seen)
 
 
+async def test_a_follower_answers_a_permission_and_a_second_answer_learns_who_was_first(pair: Pair) -> None:
+    await pair.a.do("prompt", text="ask")
+    asked = await pair.see(ev.Asked)
+    await pair.see(ev.TurnSuspended)
+    yes = Answer(question_id=asked.question_id, option_id="allow_once", by="b")
+    no = Answer(question_id=asked.question_id, option_id="reject_once", by="c")
+    neither = Answer(question_id=asked.question_id, option_id="maybe", by="b")
+    with pytest.raises(InvalidCommand, match="choose one of allow_once"):
+        await soon(pair.session.answer(neither))
+    await soon(pair.session.answer(yes))
+    with pytest.raises(AlreadyAnswered) as second:
+        await soon(pair.session.answer(no))
+    assert (second.value.by, second.value.question_id) == ("b", asked.question_id)
+    await pair.see(ev.TurnFinished)
+    assert "b said yes" in text_of([entry.event for entry in pair.seen])
+    assert (await pair.a.expect(event="answered"))["value"]["by"] == "b"
+    await pair.a.expect(event="turn_finished")
+
+
 async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_killed(pair: Pair) -> None:
     turn_id = (await pair.a.do("prompt", text="talk"))["turn_id"]
     await pair.see(ev.Text, lambda text: "blah" in text.delta)
@@ -101,7 +120,7 @@ async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_kil
     await pair.see(ev.TurnFinished)
     assert await pair.fence() > before
     output = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
-    assert output == f"[{os.getpid()}] mine"
+    assert output == f"[{os.getpid()}] mine in mode calm"
     await soon(pair.session.wait_for_ending_turn())  # Readers are first, the journal is right behind.
     events = [record.event for record in await pair.records() if record.event is not None]
     assert fold(events) == fold(entry.event for entry in pair.seen)
@@ -163,6 +182,26 @@ async def test_a_stopped_owner_that_wakes_is_refused_and_follows_again(pair: Pai
         receipt.turn_id,
         second.turn_id,
     ]
+
+
+async def test_a_process_of_another_target_follows_and_answers_but_never_runs(pair: Pair) -> None:
+    async with hub_on(pair.path, target="other") as other:
+        session = await other.session("shared")
+        async with session.follow() as reader:
+            await pair.a.do("prompt", text="ask")
+            asked = await pair.see(ev.Asked)
+            await soon(session.answer(Answer(question_id=asked.question_id, option_id="allow_once", by="o")))
+            while not any(isinstance(entry.event, ev.TurnFinished) for entry in await soon(reader.next())):
+                pass
+            await pair.a.kill()
+            async with asyncio.timeout(WAIT):
+                while (info := await pair.journal.get(session.key)) and info.owner:
+                    await asyncio.sleep(0.05)
+            with pytest.raises(SessionBusy, match="belongs to 'peer': start that first"):
+                await soon(session.prompt("mine"), within=5)
+            assert await pair.journal.commands(session.key) == []
+            assert not session.is_owner
+    assert len(only([record.event for record in await pair.records()], ev.TurnStarted)) == 1
 
 
 async def test_a_session_deleted_elsewhere_ends_its_followers_and_no_others(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import sqlite3
+import sys
 import threading
 from collections.abc import AsyncIterator, Generator
 from contextlib import closing, contextmanager
@@ -145,6 +146,58 @@ async def test_a_follower_is_told_of_another_processs_changes(
             version = newer
             seen.append(await last_seq(neighbour))
     assert seen == [1, 2, 3, 4, 5]
+
+
+WRITES_FOREVER = """
+import asyncio, sys
+from trunkline.events import Text
+from trunkline.journal import Record, SessionInfo, SessionKey
+from trunkline.journal.sqlite import SqliteJournal
+
+async def main():
+    journal = SqliteJournal(sys.argv[1])
+    await journal.open()
+    await journal.create(SessionInfo(principal="ada", session_id="one"))
+    lease = await journal.claim(SessionKey("ada", "one"), "child", 0.01)
+    event, seq = Text(message_id="m", delta="x" * 100), 1
+    while True:
+        appending = []
+        for _ in range(20):
+            records = [Record(seq=seq + n, at=0.0, fence=lease.fence, event=event) for n in range(7)]
+            appending.append(journal.append(lease, records))
+            seq += 7
+        await asyncio.gather(*appending)
+        print(seq - 1, flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_killed_process_leaves_whole_appends_and_a_session_to_take_over(path: Path) -> None:
+    async with asyncio.timeout(30):
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", WRITES_FOREVER, str(path), stdout=asyncio.subprocess.PIPE
+        )
+        assert child.stdout is not None
+        confirmed = 0
+        for _ in range(20):
+            confirmed = int(await child.stdout.readline())
+        child.kill()
+        for line in (await child.stdout.read()).splitlines(keepends=True):
+            confirmed = int(line) if line.endswith(b"\n") else confirmed
+        await child.wait()
+    journal = SqliteJournal(path)
+    await journal.open()
+    try:
+        lease = await begin(journal, "heir")
+        records = await journal.read(KEY, limit=10**9)
+        assert [record.seq for record in records] == list(range(1, len(records) + 1))
+        assert len(records) % 7 == 0
+        assert len(records) >= confirmed
+        assert lease == Lease(KEY, "heir", 2, len(records))
+        await journal.append(lease, texts(lease, 1, after=len(records)))
+    finally:
+        await journal.close()
 
 
 # -- many at once --
@@ -436,4 +489,20 @@ async def test_a_file_damaged_in_the_middle_is_reported_when_it_is_read(path: Pa
     await journal.open()
     with pytest.raises(Corrupt, match="move it away"):
         await journal.read(KEY, limit=1000)
+    await journal.close()
+
+
+async def test_a_sessions_waiting_bytes_never_refuse_anothers(path: Path) -> None:
+    journal = SqliteJournal(path, max_waiting=100_000)
+    await journal.open()
+    flooding, modest = await begin(journal, name="flooding"), await begin(journal, name="modest")
+    with locked(path):
+        flood = [journal.append(flooding, texts(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)]
+        assert isinstance(flood[-1].exception(), JournalError)
+        fine = journal.append(modest, texts(modest, 1))
+        settled = journal.describe(modest.key, title="fine")
+    async with asyncio.timeout(10):
+        await asyncio.gather(fine, settled)
+        await asyncio.gather(*flood, return_exceptions=True)
+    assert await last_seq(journal, modest.key) == 1
     await journal.close()

@@ -150,6 +150,24 @@ class ClientContract:
         assert error["data"] == {"details": error["message"]}
         assert "failed on purpose" in error["message"]
 
+    def test_text_arrives_whole_and_in_order(self, played: Played) -> None:
+        (parts,) = heard_view(played.live["steps"]["/long 3000"]["heard"])["messages"].values()
+        assert parts == [["text", "".join(f"{number} " for number in range(1, 3001))]]
+
+    def test_states_of_calls_are_seen(self, played: Played) -> None:
+        calls = heard_view(played.live["steps"]["/parallel-tools"]["heard"])["calls"].values()
+        assert [(call["title"], call["status"]) for call in calls] == [
+            ("Weather in Paris", "failed"),
+            ("Weather in Oslo", "completed"),
+        ]
+
+    def test_notices_and_compactions_are_seen_by_clients_that_know_them(self, played: Played) -> None:
+        if self.notices:
+            notices = heard_view(played.live["steps"]["/notice"]["heard"])["notices"]
+            compactions = heard_view(played.live["steps"]["/compaction"]["heard"])["compactions"]
+            assert [severity for severity, *_ in notices] == ["info", "warning", "error"]
+            assert list(compactions.values()) == ["completed"]
+
     # -- asking ------------------------------------------------------------------------------------
 
     def test_a_permission_shows_its_call_and_four_options(self, played: Played) -> None:
@@ -360,19 +378,33 @@ class ClientContract:
         assert steps["list"]["result"]["sessions"] == []
 
     def test_a_mode_is_set_both_ways_and_the_other_way_follows(self, stage: Stage) -> None:
-        here, set_option = {"sessionId": "s"}, "session/set_config_option"
-        option: JsonObject = {"configId": "mode", "value": "code"}
-        switch: JsonObject = {"configId": "think_aloud", "value": True, "type": "boolean"}
         steps = stage.play(
             [
                 stage.new("s"),
-                stage.call(
-                    "mode", "session/set_mode", {**here, "modeId": "plan"}, until="current_mode_update"
-                ),
-                stage.call("option", set_option, {**here, **option}, until="current_mode_update"),
-                stage.call("switch", set_option, {**here, **switch}, until="config_option_update"),
+                {
+                    "name": "mode",
+                    "call": "session/set_mode",
+                    "params": {"sessionId": "s", "modeId": "plan"},
+                    "until": "current_mode_update",
+                },
+                {
+                    "name": "option",
+                    "call": "session/set_config_option",
+                    "params": {"sessionId": "s", "configId": "mode", "value": "code"},
+                    "until": "current_mode_update",
+                },
+                {
+                    "name": "switch",
+                    "call": "session/set_config_option",
+                    "params": {"sessionId": "s", "configId": "think_aloud", "value": True, "type": "boolean"},
+                    "until": "config_option_update",
+                },
                 stage.prompt("hello", "s", "hello"),
-                stage.call("wrong", "session/set_mode", {**here, "modeId": "no such mode"}),
+                {
+                    "name": "wrong",
+                    "call": "session/set_mode",
+                    "params": {"sessionId": "s", "modeId": "no such mode"},
+                },
             ]
         )["steps"]
         opened = steps["new s"]["result"]

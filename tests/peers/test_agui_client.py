@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from ag_ui_validate.pytest_plugin import validate_agui
+from ag_ui_validate.pytest_plugin import validate_agui, validate_agui_endpoint
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of
@@ -21,7 +23,7 @@ from tests.frontends.agui.test_runs_inside_turns import LATER, Talker
 from tests.frontends.agui.test_substitute_messages import failing
 from tests.hubs import make, until
 from tests.peers.agui import Browser, JsonObject, Page, open_page
-from tests.server.running_server import served
+from tests.server.running_server import BEARER, SECRET, served
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
 from trunkline.server.app import Server
@@ -115,6 +117,16 @@ async def test_one_thread_with_every_scenario_stays_the_same_on_both_sides(
             await stage.check(page, modern=version == "1.0")
 
 
+@pytest.mark.parametrize("name", NAMES)
+async def test_the_validator_finds_nothing_at_the_address(browser: Browser, name: str) -> None:
+    async with staged(browser) as stage:
+        message = {"id": "u1", "role": "user", "content": prompt_of(name)}
+        body = {"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": [message]}
+        report = await validate_agui_endpoint(stage.address, input=body, headers=BEARER)
+
+    assert (report.summary.errors, report.summary.warnings) == (0, 0), report.diagnostics
+
+
 # -- protobuf --------------------------------------------------------------------------------------
 
 
@@ -172,6 +184,23 @@ async def test_two_approvals_at_once_are_answered_together(browser: Browser, pay
         assert page.messages[-1]["content"] == f"read_notes: {word}, send_report: {word}"
 
 
+async def test_a_resume_that_misses_one_is_refused_and_the_thread_goes_on_waiting(browser: Browser) -> None:
+    async with staged(browser) as stage:
+        page = await stage.page()
+        await page.say("/permission-twice")
+        entries = page.resume({"approved": True})
+        # The client would not even send it: somebody else's does.
+        body = {"threadId": "t1", "runId": "r9", "messages": page.messages, "resume": entries[:1]}
+        answer = await stage.client.post("/agui", json=body)
+        assert answer.status_code == 422
+        assert entries[1]["interruptId"] in answer.text
+        report = await page.run(resume=entries[:1])
+        assert "not addressed by resume" in report["error"]
+        await page.run(resume=entries)
+
+        await stage.check(page)
+
+
 @VERSIONS
 @pytest.mark.parametrize("place", [1, 2, 5, 7, 10])
 async def test_an_answer_that_comes_while_the_agent_talks_is_folded_to_what_the_agent_holds(
@@ -191,6 +220,35 @@ async def test_an_answer_that_comes_while_the_agent_talks_is_folded_to_what_the_
         await going_on
 
         await stage.check(page, modern=version == "1.0")
+
+
+@VERSIONS
+async def test_two_pages_that_both_answer_while_the_agent_talks_hold_what_the_agent_holds(
+    browser: Browser, root: Path, version: str
+) -> None:
+    talker, another = Talker(), Browser(root)
+    try:
+        async with staged(browser, make(talker)) as stage:
+            page = await stage.page(version=version)
+            await page.say("go")
+            other = await open_page(another, stage.address, "t1", messages=page.messages, version=version)
+            resume = page.resume({"name": "Ada"})
+            await talker.say(*LATER[:7])
+            session = await (await stage.app.agents.hub()).session("t1")
+            first = asyncio.create_task(page.run(resume=resume))
+            await until(lambda: not session.open_questions)
+            await talker.say(*LATER[7:9])
+            readers = session.followers
+            second = asyncio.create_task(other.run(resume=resume))
+            await until(lambda: session.followers > readers)
+            await talker.say(*LATER[9:])
+            talker.finish()
+            await asyncio.gather(first, second)
+
+            await stage.check(page, modern=version == "1.0")
+            await stage.check(other, modern=version == "1.0")
+    finally:
+        another.close()
 
 
 @VERSIONS
@@ -236,6 +294,24 @@ async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -
         assert page.interrupts == []
         await stage.check(page)
         await page.say("still here?")
+        await stage.check(page)
+
+
+async def test_a_run_that_is_stopped_is_cancelled(browser: Browser) -> None:
+    async with staged(browser) as stage:
+        page = await stage.page()
+        running = asyncio.create_task(page.say("/wait-for-cancel"))
+        hub = await stage.app.agents.hub()
+        async with asyncio.timeout(20):
+            while not await hub.list():
+                await asyncio.sleep(0.005)
+            session = await hub.session("t1")
+            while not any(one.status == "in_progress" for one in (await session.history()).calls.values()):
+                await asyncio.sleep(0.005)
+        await session.cancel()
+        await running
+
+        assert page.report["finished"]["outcome"] == "cancelled"
         await stage.check(page)
 
 
@@ -310,3 +386,77 @@ async def test_a_langchain_agent_that_asks_is_folded_to_what_it_holds(
 
         assert page.report["finished"]["outcome"] == "success"
         await stage.check(page)
+
+
+AGENT = '''
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.tools import tool
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+import aiosqlite
+
+from trunkline.testing.chat import ScriptedChatModel, call
+
+
+@tool
+def delete(path: str) -> str:
+    """Delete a file."""
+    return f"deleted {{path}}"
+
+
+model = ScriptedChatModel([call("delete", {{"path": "a"}}, "d1")], "Gone.", each_turn=True)
+review = HumanInTheLoopMiddleware({{"delete": True}})
+
+
+async def agent(session):
+    saver = AsyncSqliteSaver(await aiosqlite.connect({thread!r}))
+    return create_agent(model, [delete], middleware=[review], checkpointer=saver)
+'''
+
+
+@asynccontextmanager
+async def process(folder: Path) -> AsyncGenerator[str]:
+    """``trunkline serve`` in a process of its own; it is killed at the end, without a word."""
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "trunkline", "serve", f"{folder / 'app.py'}:agent", "--port", "0",
+        "--token", SECRET, "--journal", f"sqlite:{folder / 'journal.db'}",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        assert running.stdout is not None
+        async with asyncio.timeout(30):
+            async for line in running.stdout:
+                words = line.decode().split()
+                found = [word for word in words if word.startswith("http://")]
+                if found:
+                    host = (
+                        found[0].removeprefix("http://").partition("/")[0].partition("?")[0].partition("#")[0]
+                    )
+                    yield f"http://{host}/agui"
+                    break
+            else:
+                raise AssertionError("the server said no address")
+    finally:
+        running.kill()
+        await running.wait()
+        await running.communicate()
+
+
+async def test_an_approval_is_given_after_the_server_was_killed(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT.format(thread=str(tmp_path / "threads.db")))
+    async with process(tmp_path) as address:
+        page = await open_page(browser, address, "t1")
+        report = await page.say("Go!")
+        assert report["error"] is None, report
+        assert len(page.interrupts) == 1
+        messages, entries = page.messages, page.resume({"approved": True})
+    async with process(tmp_path) as address:
+        again = await open_page(browser, address, "t1", name="again", messages=messages)
+        report = await again.run(resume=entries)
+
+    assert (report["error"], report["written"]) == (None, [])
+    assert report["finished"]["outcome"] == "success"
+    assert [message["role"] for message in again.messages] == ["user", "assistant", "tool", "assistant"]
+    assert [again.messages[2]["content"], again.messages[3]["content"]] == ["deleted a", "Gone."]
+    (made,) = again.messages[1]["toolCalls"]
+    assert made["function"]["arguments"] == '{"path": "a"}'

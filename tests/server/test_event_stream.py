@@ -73,14 +73,6 @@ def run(stream: StreamResponse, reader: Reader) -> asyncio.Task[None]:
     return asyncio.create_task(stream({}, reader.receive, reader.send))
 
 
-def stream(
-    source: Source, reader: Reader, framing: Framing = SSE, count: int | None = None, **limits: float
-) -> asyncio.Task[None]:
-    """Stream the batches of a source to a reader."""
-    batches = source.batches(count)
-    return run(StreamResponse(batches, framing, limits=Limits(**limits), close=source.close), reader)  # type: ignore[arg-type]
-
-
 def left_over() -> list[str]:
     return [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("trunkline stream")]
 
@@ -131,7 +123,10 @@ async def test_the_opening_follows_the_headers_before_the_first_event() -> None:
 
 async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = stream(source, reader, RAW, 1, keep_alive_seconds=0.01)
+    task = run(
+        StreamResponse(source.batches(1), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
     await until(lambda: bool(reader.sent))
     await asyncio.sleep(0.05)
     assert reader.bodies == []
@@ -140,9 +135,24 @@ async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
     assert reader.bodies == [EVENT, b""]
 
 
+async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -> None:
+    source, reader = Source(), Reader()
+    task = run(
+        StreamResponse(source.batches(), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
+    await until(lambda: bool(reader.sent))
+    reader.gone.set()
+    await soon(task, 5.0)
+    assert (source.ended, source.closed, left_over()) == (1, 1, [])
+
+
 async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
     source, reader = Source(), Reader()
-    task = stream(source, reader, SSE, 1, keep_alive_seconds=0.02)
+    task = run(
+        StreamResponse(source.batches(1), SSE, limits=Limits(keep_alive_seconds=0.02), close=source.close),
+        reader,
+    )
     await until(lambda: reader.bodies.count(SSE.comment) >= 3)
     source.more.set()
     await soon(task)
@@ -150,10 +160,9 @@ async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
     assert source.closed == 1
 
 
-@pytest.mark.parametrize("framing", [SSE, RAW], ids=["with a sign of life", "without"])
-async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go(framing: Framing) -> None:
+async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go() -> None:
     source, reader = Source(), Reader()
-    task = stream(source, reader, framing, keep_alive_seconds=0.01)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -163,7 +172,7 @@ async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go(
 async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = stream(source, reader)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     output = source.sent
@@ -177,7 +186,15 @@ async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() 
 async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = stream(source, reader, keep_alive_seconds=0.01, stall_seconds=0.05)
+    task = run(
+        StreamResponse(
+            source.batches(),
+            SSE,
+            limits=Limits(keep_alive_seconds=0.01, stall_seconds=0.05),
+            close=source.close,
+        ),
+        reader,
+    )
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     await soon(task, 2.0)
@@ -187,7 +204,10 @@ async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
 @pytest.mark.parametrize("speaking", [True, False])
 async def test_a_server_that_says_that_the_reader_is_gone_is_believed(speaking: bool) -> None:
     source, reader = Source(), Reader()
-    task = stream(source, reader, keep_alive_seconds=0.01)
+    task = run(
+        StreamResponse(source.batches(), SSE, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
     await until(lambda: bool(reader.sent))
     reader.breaks = True
     if speaking:
@@ -217,7 +237,7 @@ async def test_an_error_of_the_source_is_raised_after_everything_is_let_go() -> 
 @pytest.mark.parametrize("when", ["before", "while"])
 async def test_a_stream_that_is_cancelled_lets_everything_go(when: str) -> None:
     source, reader = Source(), Reader()
-    task = stream(source, reader)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     started: Callable[[], bool] = lambda: bool(reader.sent)  # noqa: E731
     await (asyncio.sleep(0) if when == "before" else until(started))
     task.cancel()

@@ -184,6 +184,27 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
     await journal.close()
 
 
+async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(journal: MemoryJournal) -> None:
+    async with hub_for(busy, journal=journal) as hub, hub_for(busy, journal=journal) as other:
+        session = await hub.create("s")
+        await session.prompt("go")
+        async with session.follow() as reader:
+            await give_away(session, other)
+            seen: list[Entry] = []
+
+            async def read() -> None:
+                while True:
+                    seen.extend(await soon(reader.next()))
+
+            with pytest.raises(Fenced, match=r"took this session over|was taken over"):
+                await read()
+        failed = only([entry.event for entry in seen], ev.TurnFailed)
+        assert [event.code for event in failed] == ["fenced"]
+        again = await soon(hub.session("s"))
+        assert again is not session
+        assert only([entry.event async for entry in again.replay()], ev.TurnFailed)[0].code == "interrupted"
+
+
 class Names:
     """Encodes an entry as the name of its event."""
 

@@ -16,9 +16,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import trunkline
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import forever, make
-from tests.server.running_server import frames, run_input, served
 from trunkline import events as ev
 from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent, AgentCard
@@ -32,6 +32,7 @@ from trunkline.session.session import Session
 from trunkline.testing import AcpClient, ScriptedChatModel
 from trunkline.testing.chat import call
 
+SECRET = "a-secret-for-the-acknowledged"
 SCENARIOS: dict[str, Callable[[Path], Awaitable[None]]] = {}
 
 
@@ -41,7 +42,7 @@ def die(**knows: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dies(agent: Callable[..., Any] | Agent, name: str = "") -> Any:
+def dies(agent: Callable[..., Any] | Agent) -> Any:
     """Make a scenario of a function that is given a new session of ``agent``."""
 
     def decorate(scenario: Callable[[Session], Awaitable[None]]) -> None:
@@ -50,7 +51,7 @@ def dies(agent: Callable[..., Any] | Agent, name: str = "") -> Any:
             async with Hub(chosen, await open_journal(f"sqlite:{path}")) as hub:
                 await scenario(await hub.create("s"))
 
-        SCENARIOS[name or scenario.__name__] = run
+        SCENARIOS[scenario.__name__] = run
 
     return decorate
 
@@ -176,6 +177,26 @@ async def _until_dead(session: Session) -> None:
             )
 
 
+@dies(uses_tool)
+async def tool(session: Session) -> None:
+    await _until_dead(session)
+
+
+@dies(uses_tool_in_a_thread)
+async def tool_of_a_plain_function(session: Session) -> None:
+    await _until_dead(session)
+
+
+@dies(yields_a_call)
+async def yielded_call(session: Session) -> None:
+    await _until_dead(session)
+
+
+@dies(asks_permission)
+async def permission(session: Session) -> None:
+    await _until_dead(session)
+
+
 def deploy(where: str) -> str:
     """Deploy to a place."""
     die(native_id="call-1")
@@ -192,15 +213,14 @@ def _langchain(tool: Callable[..., Any]) -> Agent:
     return adapt(create_agent(model, [tool]))
 
 
-for name, agent in {
-    "tool": uses_tool,
-    "tool_of_a_plain_function": uses_tool_in_a_thread,
-    "yielded_call": yields_a_call,
-    "permission": asks_permission,
-    "langchain_tool": _langchain(deploy_soon),
-    "langchain_tool_of_a_plain_function": _langchain(deploy),
-}.items():
-    dies(agent, name)(_until_dead)
+@dies(_langchain(deploy_soon))
+async def langchain_tool(session: Session) -> None:
+    await _until_dead(session)
+
+
+@dies(_langchain(deploy))
+async def langchain_tool_of_a_plain_function(session: Session) -> None:
+    await _until_dead(session)
 
 
 # -- through front ends ----------------------------------------------------------------------------
@@ -214,13 +234,25 @@ async def acp_prompt(path: Path) -> None:
 
 
 async def agui_run(path: Path) -> None:
-    async with (
-        served(make(talks), journal=f"sqlite:{path}") as (_, client),
-        client.stream("POST", "/agui", json=run_input("short", thread="s")) as response,
-    ):
-        async for _, event in frames(response):
-            if event["type"] == "RUN_FINISHED":
-                die(ended="end_turn")
+    import uvicorn
+
+    app = trunkline.asgi(make(talks), journal=f"sqlite:{path}", tokens=[SECRET])
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.001)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    message = {"id": "m1", "role": "user", "content": "short"}
+    body = json.dumps({"threadId": "s", "runId": "r", "messages": [message]}).encode()
+    head = f"POST /agui HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {SECRET}\r\n"
+    head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    writer.write(head.encode() + body)
+    seen = b""
+    while b"RUN_FINISHED" not in seen:
+        seen += await reader.read(65536)
+    die(ended="end_turn")
+    await serving
 
 
 SCENARIOS.update(acp_prompt=acp_prompt, agui_run=agui_run)

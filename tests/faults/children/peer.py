@@ -19,6 +19,7 @@ from trunkline.agents.function import agent
 from trunkline.commands import Prompt
 from trunkline.errors import TrunklineError
 from trunkline.journal import open_journal
+from trunkline.options import Choice, ConfigOption
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
@@ -27,9 +28,16 @@ LEASE = 0.8
 SETTINGS = Settings(
     lease_ttl=LEASE, poll_busy=0.02, poll_idle=0.1, suspend_after=0.05, detach_after=0.3, command_timeout=8.0
 )
+MODE = ConfigOption(
+    option_id="mode",
+    name="Mode",
+    value="calm",
+    category="mode",
+    choices=(Choice(value="calm", name="Calm"), Choice(value="bold", name="Bold")),
+)
 
 
-@agent(name="peer")
+@agent(name="peer", options=(MODE,))
 async def peer(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
     yield f"[{os.getpid()}] "
     if prompt.text == "talk":
@@ -40,7 +48,7 @@ async def peer(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         decision = await ctx.permission("May I?", tool="write_file", input={"path": "a"}, kind="edit")
         yield f"{decision.by} said {'yes' if decision else 'no'}"
     else:
-        yield prompt.text
+        yield f"{prompt.text} in mode {ctx.session.mode}"
 
 
 def tell(**fields: Any) -> None:

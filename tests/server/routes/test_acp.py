@@ -19,12 +19,14 @@ from tests.server.acp_clients import (
     over_websocket,
     session_in,
 )
-from tests.server.running_server import BEARER, run_events, run_input, served
+from tests.server.running_server import BEARER, SECRET, run_events, run_input, served
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
 
 import trunkline
 from trunkline import events as ev
+from trunkline.agents.targets import resolve_target
 from trunkline.commands import Prompt
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
@@ -40,6 +42,17 @@ def dial(request: pytest.FixtureRequest) -> Dial:
 # -- conversations ---------------------------------------------------------------------------------
 
 
+async def test_a_turn_with_tools_is_shown_in_order(dial: Dial, tmp_path: Path) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        greeting = await caller.initialize()
+        session_id = await caller.open(tmp_path)
+        result = await caller.prompt(session_id, "/tools")
+        heard = caller.heard()
+    assert greeting["agentInfo"]["name"] == "demo"
+    assert result["stopReason"] == "end_turn"
+    assert heard.index("tool_call") < heard.index("tool_call_update") < heard.index("= session/prompt")
+
+
 async def test_a_permission_is_asked_and_its_answer_counts(dial: Dial, tmp_path: Path) -> None:
     async with served() as (_, client), dial(client) as caller:
         await caller.initialize()
@@ -49,6 +62,18 @@ async def test_a_permission_is_asked_and_its_answer_counts(dial: Dial, tmp_path:
         assert not (tmp_path / "hello.txt").exists()
         await caller.prompt(session_id, "/permission")
         assert (tmp_path / "hello.txt").read_text(encoding="utf-8") == "hello\n"
+
+
+async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
+    agent, running, stopped = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.initialize()
+        session_id = await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(prompting))["stopReason"] == "cancelled"
+        assert stopped.is_set()
 
 
 async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
@@ -80,6 +105,18 @@ async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_a
     assert heard.index("= session/load") > max(i for i, name in enumerate(heard) if name.endswith("_chunk"))
 
 
+async def test_sessions_on_a_journal_outlive_the_server(dial: Dial, tmp_path: Path) -> None:
+    journal = f"sqlite:{tmp_path}/journal.db"
+    async with served(journal=journal) as (_, client), dial(client) as caller:
+        await caller.initialize()
+        session_id = await caller.open()
+        await caller.prompt(session_id, "remember me")
+    async with served(journal=journal) as (_, client), dial(client) as caller:
+        await caller.initialize()
+        await caller.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert caller.updates("user_message_chunk")[0]["content"]["text"] == "remember me"
+
+
 async def test_two_sessions_of_one_connection_do_not_mix(dial: Dial) -> None:
     async with served() as (_, client), dial(client) as caller:
         await caller.initialize()
@@ -100,8 +137,22 @@ async def test_two_sessions_of_one_connection_do_not_mix(dial: Dial) -> None:
 TOKENS = [
     Token(secret="the-secret-of-ada", principal="ada"),
     Token(secret="the-secret-of-bob", principal="bob"),
+    Token(secret="she-only-follows-", principal="ada", scopes=frozenset({"follow"})),
     Token(secret="she-only-prompts-", principal="ada", scopes=frozenset({"follow", "prompt"})),
 ]
+
+
+async def test_the_sessions_of_another_principal_do_not_exist(dial: Dial) -> None:
+    async with served(tokens=TOKENS) as (_, client):
+        async with dial(client, headers=bearer("the-secret-of-ada")) as ada:
+            await ada.initialize()
+            session_id = await ada.open()
+            await ada.prompt(session_id, "/text")
+        async with dial(client, headers=bearer("the-secret-of-bob")) as bob:
+            await bob.initialize()
+            error = await bob.refused("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+            assert error.rpc_code == -32002
+            assert (await bob.call("session/list"))["sessions"] == []
 
 
 async def test_a_token_that_may_not_answer_is_asked_nothing(dial: Dial, tmp_path: Path) -> None:
@@ -120,6 +171,34 @@ async def test_a_token_that_may_not_answer_is_asked_nothing(dial: Dial, tmp_path
         await soon(prompting)
         assert caller.asked("session/request_permission") == []
         assert (tmp_path / "hello.txt").exists()
+
+
+async def test_a_login_of_the_agent_takes_the_scope_admin(dial: Dial) -> None:
+    agent = resolve_target("demo-auth")
+    async with served(agent, tokens=TOKENS) as (_, client):
+        async with dial(client, headers=bearer("she-only-prompts-")) as caller:
+            await caller.initialize()
+            error = await caller.refused("authenticate", methodId="demo-login")
+            assert error.rpc_code == -32600
+            assert "'admin'" in error.data["details"]
+        async with dial(client, headers=bearer("the-secret-of-ada")) as caller:
+            await caller.initialize()
+            assert (await caller.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
+            await caller.call("authenticate", methodId="demo-login")
+            assert await caller.open()
+
+
+async def test_what_a_token_does_not_open_is_refused_as_over_http(dial: Dial) -> None:
+    async with (
+        served(tokens=TOKENS) as (_, client),
+        dial(client, headers=bearer("she-only-prompts-")) as caller,
+    ):
+        await caller.initialize()
+        session_id = await caller.open()
+        for method, scope in (("session/set_mode", "answer"), ("session/delete", "admin")):
+            error = await caller.refused(method, sessionId=session_id, modeId="code")
+            assert f"the scope {scope!r}" in str(error)
+        assert (await caller.prompt(session_id, "/text"))["stopReason"] == "end_turn"
 
 
 async def test_no_client_starts_programs_on_the_server_unless_it_is_allowed(dial: Dial) -> None:
@@ -190,10 +269,31 @@ async def websocket_status(url: str, headers: dict[str, str]) -> int:
     return refused.value.response.status_code
 
 
-async def test_an_agent_that_is_not_there_is_not_found() -> None:
-    async with served() as (_, client):
-        assert await websocket_status(f"ws://{client.base_url.netloc.decode()}/acp/nobody", BEARER) == 404
+async def test_nobody_is_accepted_who_does_not_pass_the_gate() -> None:
+    async with served(tokens=[SECRET, *TOKENS]) as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        cases: list[tuple[dict[str, str], int]] = [
+            ({"authorization": "Bearer wrong"}, 401),
+            ({"origin": "https://evil.example", **BEARER}, 403),
+            (bearer("she-only-follows-"), 403),
+        ]
+        for headers, status in cases:
+            assert await websocket_status(url, headers) == status
+            answer = await client.post("/acp", json=GREETING, headers=headers)
+            assert answer.status_code == status
+        assert (await client.post("/acp", json=GREETING, headers={"host": "evil.example"})).status_code == 421
+        assert await websocket_status(f"{url}/nobody", BEARER) == 404
         assert (await client.post("/acp/nobody", json=GREETING)).status_code == 404
+
+
+async def test_a_browser_sends_its_token_as_a_subprotocol() -> None:
+    async with served() as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        offered = [Subprotocol("trunkline"), Subprotocol(f"trunkline.bearer.{SECRET}")]
+        async with connect(url, subprotocols=offered) as line:
+            assert line.subprotocol == "trunkline"
+            await line.send(json.dumps(GREETING))
+            assert json.loads(await soon(line.recv()))["result"]["protocolVersion"] == 1
 
 
 async def test_a_principal_has_so_many_connections_and_no_more() -> None:

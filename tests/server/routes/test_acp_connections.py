@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import pytest
 from tests.hubs import BRISK, echo, make, soon
 
 from trunkline.server.agents import ServedAgents, name_agents
+from trunkline.server.errors import HttpError
 from trunkline.server.routes.acp_connections import AcpConnections, HttpAcpConnection
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Access
@@ -28,6 +30,28 @@ async def served(limits: Limits) -> AsyncGenerator[tuple[ServedAgents, AcpConnec
 
 async def connect(agents: ServedAgents, access: Access) -> HttpAcpConnection:
     return HttpAcpConnection(agents, "default", access, await agents.hub())
+
+
+async def test_a_principal_has_a_limited_number_of_connections() -> None:
+    async with served(Limits(acp_connections=1)) as (agents, connections):
+        first = await connect(agents, ALICE)
+        connections.add(first)
+        connections.add(await connect(agents, BOB))
+        with pytest.raises(HttpError, match="1 connections are open already"):
+            connections.add(await connect(agents, ALICE))
+        first.request_close("the client is gone")
+        await soon(first.closed.wait())
+        connections.add(await connect(agents, ALICE))
+
+
+async def test_a_connection_of_another_principal_or_agent_does_not_exist() -> None:
+    async with served(Limits()) as (agents, connections):
+        connection = await connect(agents, ALICE)
+        connections.add(connection)
+        assert connections.find(connection.id, "default", ALICE) is connection
+        for agent, access in (("default", BOB), ("other", ALICE)):
+            with pytest.raises(HttpError, match="no such connection"):
+                connections.find(connection.id, agent, access)
 
 
 async def test_a_client_that_reads_no_stream_is_closed_with_the_reason() -> None:

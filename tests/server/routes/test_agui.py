@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx
 import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
@@ -15,11 +16,11 @@ from tests.server.running_server import SECRET, frames, run_events, run_input, s
 
 from trunkline.commands import Prompt
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
+from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.testing import ScriptedAgent
 
 TEXT = "text/event-stream; charset=utf-8"
-LINES = "application/x-ndjson"
 
 
 async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
@@ -35,6 +36,15 @@ async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
     assert output[-1][0] is not None, "the last event says how far the reader got"
 
 
+async def test_a_client_that_asks_for_lines_gets_lines() -> None:
+    async with served() as (_, client):
+        answer = await client.post("/agui", json=run_input(), headers={"accept": "application/x-ndjson"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [httpx.Response(200, content=line).json()["type"] for line in answer.text.splitlines()][-1] == (
+        "RUN_FINISHED"
+    )
+
+
 @pytest.mark.parametrize(
     ("accept", "version", "media_type"),
     [
@@ -43,10 +53,9 @@ async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
         (f"text/event-stream;q=0.9, {MEDIA_TYPE.upper()}", "1.0", MEDIA_TYPE),
         (MEDIA_TYPE, "0.9", TEXT),
         (MEDIA_TYPE, None, TEXT),
-        (LINES, "1.0", LINES),
     ],
 )
-async def test_a_client_gets_the_format_that_it_asks_for_and_protobuf_only_if_it_is_of_today(
+async def test_a_client_of_today_that_asks_for_protobuf_gets_it(
     accept: str, version: str | None, media_type: str
 ) -> None:
     async with served() as (_, client):
@@ -112,6 +121,29 @@ async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
         output = [event async for _, event in frames(response)]
     text = "".join(event.get("delta", "") for event in output)
     assert text == "".join(f"{number} " for number in range(20_000))
+
+
+async def test_two_runs_of_one_thread_at_once_are_one_too_many() -> None:
+    async with (
+        served() as (_, client),
+        client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response,
+    ):
+        async for _, event in frames(response):
+            if event["type"] == "RUN_STARTED":
+                break
+        refused = await client.post("/agui", json=run_input(run="r2"))
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "busy"
+
+
+async def test_what_is_no_request_is_refused_before_the_stream() -> None:
+    async with served() as (_, client):
+        empty = await client.post("/agui", json={})
+        broken = await client.post("/agui", content=b"{", headers={"content-type": "application/json"})
+        nobody = await client.post("/agui/nobody", json=run_input())
+    assert (empty.status_code, empty.json()["error"]["code"]) == (422, "invalid_command")
+    assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_command")
+    assert (nobody.status_code, nobody.json()["error"]["code"]) == (404, "agent")
 
 
 async def test_several_agents_answer_under_their_names_and_the_first_by_default() -> None:
@@ -184,14 +216,36 @@ async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:
     assert demo["humanInTheLoop"]["approvals"] is True
 
 
+async def test_a_run_whose_agent_raises_ends_with_its_error_and_everything_closed() -> None:
+    async with served() as (_, client):
+        events = await run_events(client, run_input("/raises"))
+    assert events[-1]["type"] == "RUN_ERROR"
+    starts = [event["type"] for event in events].count("TEXT_MESSAGE_START")
+    assert starts == [event["type"] for event in events].count("TEXT_MESSAGE_END")
+
+
+async def test_silence_is_kept_alive() -> None:
+    async with (
+        served(limits=Limits(keep_alive_seconds=0.1)) as (_, client),
+        client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response,
+    ):
+        async for piece in response.aiter_bytes():
+            if b": keep-alive\n\n" in piece:
+                break
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
         ({"authorization": "Bearer wrong-wrong-wrong"}, 401),
         ({"host": "evil.example"}, 421),
+        ({"host": "0.0.0.0:8000"}, 421),
         ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost:9999"}, 403),
+        ({"origin": "null"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
     ],
 )
 async def test_hostile_requests_over_the_wire_begin_nothing(headers: dict[str, str], status: int) -> None:
@@ -242,7 +296,7 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
 async def test_a_second_tab_follows_what_the_first_one_does() -> None:
     async with served() as (_, client):
         await run_events(client, run_input("/text"))
-        body = {**run_input(run="tab"), "messages": []}
+        body: dict[str, Any] = {**run_input(run="tab"), "messages": []}
         async with client.stream("POST", "/agui/connect?follow=true", json=body) as response:
             said = frames(response)
             ended: list[str] = []

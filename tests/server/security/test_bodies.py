@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import sys
 import time
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -159,6 +160,15 @@ async def test_a_body_that_says_that_it_is_too_large_is_not_read(app: Server) ->
     assert refused.value.status == 413
 
 
+async def test_a_body_that_does_not_come_is_waited_for_only_so_long() -> None:
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    with pytest.raises(HttpError) as refused:
+        await soon(read_body(Request(scope("/agui", "POST", JSON), receive), SMALL))
+    assert (refused.value.status, refused.value.code) == (408, "slow")
+
+
 async def test_a_body_that_is_cut_off_is_nothing() -> None:
     parts: list[Any] = [
         {"type": "http.request", "body": b"{", "more_body": True},
@@ -204,6 +214,15 @@ async def send(place: str, *pieces: bytes) -> bytes:
         writer.close()
 
 
+async def test_a_chunked_body_is_counted_while_it_is_read() -> None:
+    app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
+    async with listening(app) as place:
+        chunk = b"200\r\n" + b"x" * 512 + b"\r\n"
+        answer = await send(place, head(place, "Transfer-Encoding: chunked", "Connection: close"), chunk * 3)
+    assert b" 413 " in answer.split(b"\r\n")[0]
+    assert b'"too_large"' in answer
+
+
 async def test_who_sends_too_much_is_told_so_and_not_just_cut_off() -> None:
     app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
     async with listening(app) as place:
@@ -220,6 +239,29 @@ async def test_a_body_that_drips_is_given_up() -> None:
     async with listening(app) as place:
         answer = await send(place, head(place, "Content-Length: 500"), b"{")
     assert b" 408 " in answer.split(b"\r\n")[0]
+
+
+async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing() -> None:
+    async with served() as (app, client):
+        place = client.base_url.netloc.decode()
+        body = json.dumps(run_input()).encode()
+        host, port = place.split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(head(place, f"Content-Length: {len(body)}") + body[:-1])
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        assert (await client.get("/sessions")).json() == {"sessions": []}
+        await soon(app.agents.wait_for_runs(60.0), 5.0)
+
+
+async def test_a_deep_body_over_the_wire_is_refused_and_the_server_lives() -> None:
+    async with served() as (_, client):
+        bomb = b'{"state":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+        refused = await client.post("/agui", content=bomb, headers=JSON)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "depth")
+        assert (await client.get("/healthz")).status_code == 200
+    assert sys.getrecursionlimit() < 200_000
 
 
 # -- history that a thread has ---------------------------------------------------------------------

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from tests.hubs import echo, make, soon
 from tests.server.asgi_requests import Headers, call, scope
 from tests.server.running_server import SECRET
@@ -373,6 +375,20 @@ async def test_a_principal_does_so_many_things_at_once_and_no_more(kind: str) ->
     assert (await call(gate, scope(kind=kind))).status == 404, "there is room again"
 
 
+async def test_an_app_below_another_one_keeps_its_own_ways(app: Server) -> None:
+    async def theirs(request: Any, error: Exception) -> Any:
+        raise AssertionError("not theirs to answer")
+
+    outer = Starlette(routes=[Mount("/trunk", app=app)], exception_handlers={404: theirs, HttpError: theirs})
+    assert (await call(outer, scope("/trunk/healthz", token=False))).status == 200
+    assert (await call(outer, scope("/trunk/sessions", token=False))).status == 401
+    assert (await call(outer, scope("/trunk/sessions"))).status == 200
+    unknown = await call(outer, scope("/trunk/nothing"))
+    assert (unknown.status, unknown.code) == (404, "not_found")
+    nobody = await call(outer, scope("/trunk/agui/nobody/capabilities"))
+    assert (nobody.status, nobody.code) == (404, "agent")
+
+
 async def test_a_refusal_that_nobody_can_hear_any_more_is_no_error() -> None:
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         raise HttpError(404, "nothing", "nothing here")
@@ -384,3 +400,9 @@ async def test_a_refusal_that_nobody_can_hear_any_more_is_no_error() -> None:
         raise AssertionError("nothing is read")
 
     await guarded(inner)(scope(), receive, send)
+
+
+async def test_a_body_that_says_twice_where_it_ends_is_refused(app: Server) -> None:
+    headers = {"content-type": "application/json", "content-length": "2", "transfer-encoding": "chunked"}
+    reply = await call(app, scope("/agui", "POST", headers), b"{}")
+    assert (reply.status, reply.code, reply.headers["connection"]) == (400, "framing", "close")
