@@ -419,43 +419,6 @@ class ClientContract:
         assert thought[0] == "thought"
         assert steps["wrong"]["error"]["code"] == -32602
 
-    # -- by hand -----------------------------------------------------------------------------------
-
-    def test_an_agent_that_answers_by_hand_asks_is_cancelled_changes_its_mode_and_is_loaded(
-        self, stage: Stage, root: Path
-    ) -> None:
-        mode: JsonObject = {"sessionId": "s", "modeId": "readonly"}
-        steps = stage.play(
-            [
-                stage.new("s"),
-                stage.prompt("yes", "s", "write", answers=["allow_once"]),
-                stage.prompt("no", "s", "write", answers=["reject_once"]),
-                stage.prompt("dismissed", "s", "write", answers=["cancelled"]),
-                stage.prompt(
-                    "cancelled", "s", "write", answers=["cancelled"], cancelOn="session/request_permission"
-                ),
-                {"name": "mode", "call": "session/set_mode", "params": mode},
-                stage.prompt("readonly", "s", "write"),
-                stage.open("load", "load", "s"),
-                stage.open("load", "unknown", "of nobody"),
-            ],
-            command=[sys.executable, f"{root}/examples/langchain/by_hand.py"],
-        )["steps"]
-        ends = {name: step["result"].get("stopReason") for name, step in steps.items() if "result" in step}
-        assert [ends[name] for name in ("yes", "no", "dismissed", "cancelled", "readonly")] == [
-            "end_turn", "end_turn", "cancelled", "cancelled", "end_turn",
-        ]  # fmt: skip
-        assert agent_text(steps["yes"]) == "I will write. Done."
-        cards = {name: list(heard_view(steps[name]["heard"])["calls"].values()) for name in ends}
-        statuses = [cards[name][0]["status"] for name in ("yes", "no", "readonly")]
-        assert statuses == ["completed", "failed", "failed"]
-        opened = [steps[name]["result"]["modes"]["currentModeId"] for name in ("new s", "load")]
-        assert opened == ["agentic", "readonly"]
-        assert heard_view(steps["readonly"]["heard"])["options"]["mode"] == "readonly"
-        assert [call["status"] for call in cards["load"]][:2] == ["completed", "failed"]
-        assert agent_text(steps["load"]).startswith("I will write. Done.")
-        assert steps["unknown"]["error"]["code"] == -32002
-
     # -- errors ------------------------------------------------------------------------------------
 
     def test_what_cannot_be_done_is_an_error_with_a_cause(self, stage: Stage) -> None:
@@ -514,3 +477,42 @@ def in_words(step: JsonObject) -> list[JsonObject]:
         for item in step["heard"]
         if str(item.get("update", {}).get("messageId")).endswith((".question", ".answer"))
     ]
+
+
+class StdioContract(ClientContract):
+    """What only a client that starts the agent itself can do."""
+
+    def test_an_agent_that_answers_by_hand_asks_is_cancelled_changes_its_mode_and_is_loaded(
+        self, stage: Stage, root: Path
+    ) -> None:
+        mode: JsonObject = {"sessionId": "s", "modeId": "readonly"}
+        steps = stage.play(
+            [
+                stage.new("s"),
+                stage.prompt("yes", "s", "write", answers=["allow_once"]),
+                stage.prompt("no", "s", "write", answers=["reject_once"]),
+                stage.prompt("dismissed", "s", "write", answers=["cancelled"]),
+                stage.prompt(
+                    "cancelled", "s", "write", answers=["cancelled"], cancelOn="session/request_permission"
+                ),
+                {"name": "mode", "call": "session/set_mode", "params": mode},
+                stage.prompt("readonly", "s", "write"),
+                stage.open("load", "load", "s"),
+                stage.open("load", "unknown", "of nobody"),
+            ],
+            command=[sys.executable, f"{root}/examples/langchain/by_hand.py"],
+        )["steps"]
+        ends = {name: step["result"].get("stopReason") for name, step in steps.items() if "result" in step}
+        assert [ends[name] for name in ("yes", "no", "dismissed", "cancelled", "readonly")] == [
+            "end_turn", "end_turn", "cancelled", "cancelled", "end_turn",
+        ]  # fmt: skip
+        assert agent_text(steps["yes"]) == "I will write. Done."
+        cards = {name: list(heard_view(steps[name]["heard"])["calls"].values()) for name in ends}
+        statuses = [cards[name][0]["status"] for name in ("yes", "no", "readonly")]
+        assert statuses == ["completed", "failed", "failed"]
+        opened = [steps[name]["result"]["modes"]["currentModeId"] for name in ("new s", "load")]
+        assert opened == ["agentic", "readonly"]
+        assert heard_view(steps["readonly"]["heard"])["options"]["mode"] == "readonly"
+        assert [call["status"] for call in cards["load"]][:2] == ["completed", "failed"]
+        assert agent_text(steps["load"]).startswith("I will write. Done.")
+        assert steps["unknown"]["error"]["code"] == -32002

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.client_plans import Driver
-from tests.peers.contract import ClientContract
+from tests.peers.contract import StdioContract
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ def test_our_copy_of_the_schemas_is_the_packages_own(root: Path) -> None:
         assert json.loads((ours / name).read_text("utf-8")) == official
 
 
-class TestNpmSdk(ClientContract):
+class TestNpmSdk(StdioContract):
     """@agentclientprotocol/sdk 2.4.0."""
 
     @classmethod

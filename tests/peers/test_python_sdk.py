@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.client_plans import Driver
-from tests.peers.contract import ClientContract
+from tests.peers.contract import StdioContract
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +21,7 @@ def driver_in(name: str, root: Path) -> Driver:
     return (f"{made.stdout.strip()}/bin/python", str(root / "tests/peers/python/drive_client.py"))
 
 
-class TestRelease(ClientContract):
+class TestRelease(StdioContract):
     """agent-client-protocol 0.12.1."""
 
     notices = False
@@ -32,7 +32,7 @@ class TestRelease(ClientContract):
         return driver_in("acp-sdk-0.12", root)
 
 
-class TestCandidate(ClientContract):
+class TestCandidate(StdioContract):
     """agent-client-protocol 1.0.0rc3."""
 
     @classmethod

@@ -277,6 +277,7 @@ CASES: dict[str, Case] = {
     "WS /agui/ws": socket("/agui/ws"),
     "WS /agui/{agent}/ws": socket("/agui/{agent}/ws"),
     "GET /copilotkit/info": gets("/copilotkit/info"),
+    "GET /copilotkit/threads": gets("/copilotkit/threads?agentId={agent}"),
     "POST /copilotkit": posts(
         "/copilotkit",
         lambda world, thread: single(world, thread, "info"),
