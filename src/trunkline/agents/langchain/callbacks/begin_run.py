@@ -6,9 +6,9 @@ does for its own streams, unless the caller gave one: a run whose callbacks were
 
 from __future__ import annotations
 
+import weakref
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.errors import GraphInterrupt
@@ -20,6 +20,8 @@ from trunkline.agents.langchain.hosted.context import read_context
 from trunkline.agents.langchain.hosted.graph_stream import add_writer
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import split_turn
+
+_INTERRUPT = "__interrupt__"  # As LangGraph names it among what the tasks of a step wrote.
 
 
 def begin_run(middleware: Any, loop: Any) -> Any:
@@ -52,49 +54,39 @@ def _connect(middleware: Any, loop: Any, configurable: Any) -> Channel | None:
         if ours and one.follow(manager.run_id, channel):
             return channel
     own: TrunklineCallbackHandler | None = getattr(middleware, "handler", None)
-    follows = own is not None and own.follow(manager.run_id, channel)
-    added = own if follows else RunEndHandler(run, manager.run_id)
-    manager.handlers = [*manager.handlers, added]
-    manager.inheritable_handlers = [*manager.inheritable_handlers, added]
+    if own is not None and own.follow(manager.run_id, channel):
+        manager.handlers = [*manager.handlers, own]
+        manager.inheritable_handlers = [*manager.inheritable_handlers, own]
+    else:
+        manager.handlers = [*manager.handlers, RunEndHandler(run, loop)]
     return channel
 
 
 class RunEndHandler(BaseCallbackHandler):
-    """Ends one run that no TrunklineCallbackHandler follows."""
+    """Ends one run that no TrunklineCallbackHandler follows; it hears of nothing inside the run."""
 
     run_inline = True
     raise_error = False
 
-    def __init__(self, run: OwnRun, run_id: UUID) -> None:
-        """End ``run`` when the chain with this id ends."""
+    def __init__(self, run: OwnRun, loop: Any) -> None:
+        """End ``run`` with the loop of its graph."""
         super().__init__()
         self._run = run
-        self._run_id = run_id
+        self._loop = weakref.ref(loop)
 
-    @property
-    def ignore_llm(self) -> bool:
-        """Models end no run."""
-        return True
-
-    @property
-    def ignore_chat_model(self) -> bool:
-        """Models end no run."""
-        return True
-
-    @property
-    def ignore_agent(self) -> bool:
-        """Tools end no run."""
-        return True
-
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_end(self, outputs: Any, **kwargs: Any) -> None:
         """End the run with its last message."""
-        if run_id == self._run_id:
-            answers = [message for message in split_turn(outputs)[1] if message.type == "ai"]
-            self._run.end(answers[-1] if answers else None)
+        answers = [message for message in split_turn(outputs)[1] if message.type == "ai"]
+        self._end(answers[-1] if answers else None)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """End the run with what it raised; an interrupt leaves the turn open to be resumed."""
-        if isinstance(error, GraphInterrupt):
-            self._run.interrupt(error)
-        if run_id == self._run_id:
-            self._run.end(error)
+    def on_chain_error(self, error: BaseException, **kwargs: Any) -> None:
+        """End the run with what it raised."""
+        self._end(error)
+
+    def _end(self, outcome: Any) -> None:
+        """End the run; one that stopped for an interrupt leaves its turn open to be resumed."""
+        loop: Any = self._loop()
+        for _, channel, interrupts in loop.checkpoint_pending_writes if loop is not None else ():
+            if channel == _INTERRUPT:
+                self._run.interrupt(GraphInterrupt(interrupts))
+        self._run.end(outcome)
