@@ -150,7 +150,7 @@ class LangChainAgent:
         await self.open_session(ctx.session)
         turn = GraphTurn(self, ctx)
         messages = [*await turn.prepare(), message]
-        client = client_state(self.runnable, prompt, binds_tools=self.instrumented.binds_tools)
+        client = client_state(self.runnable, prompt)
         payload = input_for(
             self.runnable, messages, prompt.text, turn.state_for(prompt), self.card.name, client
         )

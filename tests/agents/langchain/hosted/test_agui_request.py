@@ -11,6 +11,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from tests.agents.langchain.agui_client import ASK, WAYS, Page, Way, ainvoke, model, stream_nothing
+from tests.agents.langchain.dojo_graphs import SCRIPTS, agentic_generative_ui
 from tests.agents.langchain.graphs import broken, graph_of, weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import create_agent
@@ -377,3 +378,13 @@ def test_a_request_is_for_the_async_ways(page: Page) -> None:
     agent = agui_agent(model(), transport=page)
     with pytest.raises(ConfigurationError, match="ainvoke"):
         agent.invoke(page.request("go"))
+
+
+@pytest.mark.parametrize("durable", [True, False])
+async def test_a_graph_written_for_ag_ui_gets_the_tools_of_the_page(durable: bool, page: Page) -> None:
+    script = ScriptedChatModel(*SCRIPTS["agentic_generative_ui"])
+    agent = agui_agent(agentic_generative_ui(script, InMemorySaver() if durable else None), transport=page)
+    await ainvoke(agent, page.request("go", tools=[{"name": "paint", "description": "Paint it."}]))
+    assert script.calls[0].tool_names == ["paint", "generate_task_steps"]
+    assert [step["status"] for step in page.state["steps"]] == ["completed"] * 3
+    assert (page.outcome, page.breaches) == ("success", [])

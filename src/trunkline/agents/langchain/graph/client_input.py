@@ -14,6 +14,7 @@ from typing import Any, cast, get_args, get_origin
 
 from pydantic import TypeAdapter
 
+from trunkline.agents.langchain.graph.instrument import has_model_node
 from trunkline.commands import Prompt
 
 _OBJECTS = frozenset({"ag-ui", "copilotkit"})
@@ -36,20 +37,22 @@ def _is_list(kind: Any) -> bool:
     return any(known in kinds for known in _LISTS) and get_origin(kind) is not dict
 
 
-def client_state(graph: Any, prompt: Prompt, *, binds_tools: bool) -> dict[str, Any]:
+def client_state(graph: Any, prompt: Prompt) -> dict[str, Any]:
     """The fields of the state for a prompt.
 
-    With ``binds_tools`` the graph's model gets the tools from us, and the state has none: a middleware that
-    adds those of the state would give the model each of them twice.
+    The model of ``create_agent`` gets the tools from us, and the state has none: a middleware that adds
+    those of the state would give the model each of them twice.
     """
-    tools = [] if binds_tools else [dict(tool) for tool in prompt.tools]
+    if not (fields := client_fields(graph)):
+        return {}
+    tools = [] if has_model_node(graph) else [dict(tool) for tool in prompt.tools]
     context = [dict(item) for item in prompt.context]
     made: dict[str, Any] = {
         "tools": tools,
         "ag-ui": {"tools": tools, "context": context},
         "copilotkit": {"actions": tools, "context": context},
     }
-    return {name: made[name] for name in client_fields(graph)}
+    return {name: made[name] for name in fields}
 
 
 def add_to_config(configurable: Mapping[str, Any], prompt: Prompt) -> dict[str, Any]:

@@ -30,15 +30,11 @@ WrapCall = Callable[[Any, Execute], Awaitable[Any]]
 
 
 class InstrumentedGraph:
-    """A copy of a graph with hooks; ``sees_model`` says whether its model requests pass our hook.
+    """A copy of a graph with hooks; ``sees_model`` says whether its model requests pass our hook."""
 
-    ``binds_tools`` says that of the graph itself, without the graphs in it.
-    """
-
-    def __init__(self, graph: Any, *, sees_model: bool, binds_tools: bool = False) -> None:
+    def __init__(self, graph: Any, *, sees_model: bool) -> None:
         self.graph = graph
         self.sees_model = sees_model
-        self.binds_tools = binds_tools
 
 
 def instrument(
@@ -49,21 +45,21 @@ def instrument(
     ``wrap_call`` is outside of all middlewares, ``wrap_tool`` inside of them: around the tool alone.
     """
     nodes: dict[str, Any] = dict(graph.nodes)
-    sees_model = binds_tools = False
+    sees_model = False
     for name, node in graph.nodes.items():
         bound = getattr(node, "bound", None)
         if isinstance(bound, ToolNode):
             nodes[name] = node.copy({"bound": _with_wrapped_calls(bound, wrap_call, wrap_tool)})
         elif (changed := _with_changed_requests(bound, change_request)) is not None:
             nodes[name] = node.copy({"bound": changed})
-            sees_model = binds_tools = True
+            sees_model = True
         elif isinstance(bound, Pregel):
             inner = instrument(bound, change_request, wrap_call, wrap_tool)
             nodes[name] = node.copy({"bound": inner.graph, "subgraphs": [inner.graph]})
             sees_model = sees_model or inner.sees_model
     made = copy.copy(graph)
     made.nodes = nodes
-    return InstrumentedGraph(made, sees_model=sees_model, binds_tools=binds_tools)
+    return InstrumentedGraph(made, sees_model=sees_model)
 
 
 def _with_wrapped_calls(node: ToolNode, wrap_call: WrapCall, wrap_tool: WrapCall) -> ToolNode:
@@ -93,12 +89,24 @@ async def _call_inner(inner: WrapCall, execute: Execute, request: Any) -> Any:
     return await inner(request, execute)
 
 
+def has_model_node(graph: Any) -> bool:
+    """Whether a graph is made by ``create_agent``, whose model gets the session's tools from us."""
+    nodes: dict[str, Any] = getattr(graph, "nodes", None) or {}
+    return any(_is_model_node(getattr(node, "bound", None)) for node in nodes.values())
+
+
+def _is_model_node(bound: Any) -> bool:
+    return {"awrap_model_call_handler", "_execute_model_async"} <= _cells(
+        getattr(bound, "afunc", None)
+    ).keys()
+
+
 def _with_changed_requests(bound: Any, change_request: ChangeRequest) -> Any:
     """Copy the model node of ``create_agent`` so that its requests are changed; None for any other node."""
-    afunc: Any = getattr(bound, "afunc", None)
-    cells = _cells(afunc)
-    if not {"awrap_model_call_handler", "_execute_model_async"} <= cells.keys():
+    if not _is_model_node(bound):
         return None
+    afunc: Any = bound.afunc
+    cells = _cells(afunc)
     # The node calls the middlewares' handler if there are any, else the model itself.
     handler = cells["awrap_model_call_handler"].cell_contents
     cell = "_execute_model_async" if handler is None else "awrap_model_call_handler"

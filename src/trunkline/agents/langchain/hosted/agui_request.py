@@ -14,11 +14,13 @@ from langgraph.types import Command
 
 from trunkline import events as ev
 from trunkline.agents.langchain.graph import threads
+from trunkline.agents.langchain.graph.client_input import client_state
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.agents.langchain.hosted.run import question_of
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.commands import Prompt
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
@@ -97,7 +99,9 @@ async def read_request(
     claimed = [msgspec.structs.replace(event, turn_id=f"{IMPORTED}_") for event in intent.history]
     brought = messages_of(fold(claimed), mapper)
     given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]
-    payload = input_for(agent, given, intent.prompt.text, _fields(intent.prompt.state), "the agent")
+    prompt = intent.prompt
+    client = client_state(agent, prompt)
+    payload = input_for(agent, given, prompt.text, _fields(prompt.state), "the agent", client)
     return RequestMeaning(
         payload=payload, known=[*messages, *brought], cancels_waiting=intent.cancels_waiting
     )
@@ -129,9 +133,11 @@ def _from_history(agent: Any, request: wire.RunAgentInput, mapper: ContentBlockM
         raise InvalidCommand("there is nothing to answer: the last message must be the user's, or a result")
     text = last.text if last.type == "human" else ""
     known = messages[:-1] if last.type == "human" else messages
-    return RequestMeaning(
-        payload=input_for(agent, list(messages), text, _fields(request.state), "the agent"), known=list(known)
-    )
+    tools: Any = tuple(msgspec.to_builtins(tool) for tool in request.tools or ())
+    context: Any = tuple(msgspec.to_builtins(item) for item in request.context or ())
+    client = client_state(agent, Prompt(tools=tools, context=context))
+    payload = input_for(agent, list(messages), text, _fields(request.state), "the agent", client)
+    return RequestMeaning(payload=payload, known=list(known))
 
 
 def _fields(state: Any) -> dict[str, Any]:
