@@ -87,7 +87,7 @@ MODULES = {
     """,
     "server.app": "FrontEnd Server",
     "server.asgi": "asgi",
-    "server.security.limits": "Limits",
+    "server.limits": "Limits",
     "server.security.tokens": """
         ALL_SCOPES Access Authenticate PermissionScope Token TokenRing access_of new_secret
     """,

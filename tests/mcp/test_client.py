@@ -8,7 +8,7 @@ from mcp import McpError
 from trunkline.mcp.client import explain_failure
 from trunkline.mcp.connections import Connection, Program, Site
 from trunkline.protocols.jsonrpc.framing import Oversize
-from trunkline.transports.process.pipes import Pipes
+from trunkline.transports.process.line_process import Pipes
 
 PROGRAM = Program(command="srv", args=("--token=s3cret",))
 WEB = Site(url="http://h/mcp?key=s3cret")

@@ -32,8 +32,8 @@ from websockets.exceptions import ConnectionClosed
 import trunkline
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
+from trunkline.server.limits import Limits
 from trunkline.server.routes.acp_connections import AcpConnection
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.testing import ScriptedAgent
 

@@ -13,7 +13,7 @@ from tests.hubs import forever, soon, until
 from trunkline.cursor import Cursor
 from trunkline.protocols.sse import write_frames
 from trunkline.server.event_stream import Framing, StreamResponse, sse_framing
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 
 EVENT = b'{"event":1}'
 FRAME = b'data: {"event":1}\n\n'

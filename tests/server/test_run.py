@@ -22,8 +22,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 import trunkline
 from trunkline.commands import Prompt
 from trunkline.errors import ConfigurationError
+from trunkline.server.limits import Limits
 from trunkline.server.run import bind, listen, room_for, url_of
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.origins import is_address, is_loopback
 
 Up = tuple[str, asyncio.Event, asyncio.Task[None]]

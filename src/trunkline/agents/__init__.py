@@ -3,9 +3,9 @@
 * ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``
-* ``hooks``: calls the optional methods of an agent for one session
 * ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
 * ``langchain``: LangChain, LangGraph and deepagents
+* ``optional_methods``: calls the optional methods of an agent for one session
 * ``own_thread``: runs plain (not async) code in a thread of its own
 * ``target_names``: how a session records the TARGET of its agent
 * ``targets``: from a TARGET on the command line to an agent

@@ -26,7 +26,7 @@ from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy
 
 if TYPE_CHECKING:
-    from trunkline.server.security.limits import Limits
+    from trunkline.server.limits import Limits
 
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
@@ -252,7 +252,7 @@ def command(
 
 
 def _limits(max_body: int | None, max_history: int | None, *, connections: int, messages: int) -> Limits:
-    from trunkline.server.security.limits import Limits
+    from trunkline.server.limits import Limits
 
     body = Limits().body_bytes if max_body is None else max_body
     history = 8 * body if max_history is None else max_history

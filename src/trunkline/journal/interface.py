@@ -276,7 +276,7 @@ class Journal(Protocol):
 
     # -- watching --
 
-    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+    async def changes(self, since: int, *, poll: float) -> int:
         """Wait until anything changed after version ``since`` and give the new version.
 
         Changes of this process and of others count. ``since`` 0 returns at once. An engine that

@@ -308,7 +308,7 @@ class MemoryJournal:
 
     # -- watching --
 
-    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+    async def changes(self, since: int, *, poll: float) -> int:
         self._check()
         return await self._watch.wait(since, None)
 

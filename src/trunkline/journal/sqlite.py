@@ -321,7 +321,7 @@ class SqliteJournal:
 
     # -- watching --
 
-    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+    async def changes(self, since: int, *, poll: float) -> int:
         return await self._open_engine().watch.wait(since, poll)
 
     # -- blobs and retention --

@@ -26,7 +26,7 @@ from mcp import ClientSession, McpError, types
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.mcp.checked_transport import CheckedTransport, NotAllowed
 from trunkline.mcp.connections import Connection, Program, Site
-from trunkline.transports.process.pipes import Pipes
+from trunkline.transports.process.line_process import Pipes
 
 log = logging.getLogger("trunkline.mcp")
 

@@ -23,7 +23,7 @@ from trunkline.errors import AgentError
 from trunkline.mcp.calls import RunningCall, RunningCalls, show_progress
 from trunkline.mcp.client import Client, explain_failure, open_connection
 from trunkline.mcp.connections import Connection, Site
-from trunkline.transports.process.pipes import Pipes
+from trunkline.transports.process.line_process import Pipes
 
 log = logging.getLogger("trunkline.mcp")
 

@@ -5,6 +5,7 @@
 * ``asgi``: ``asgi()``, and the list of all front ends
 * ``errors``: what a refused request is answered
 * ``event_stream``: events as one response, until they end or the client stops reading
+* ``limits``: the limits of the server, each with a safe default
 * ``routes``: one module for each family of routes
 * ``run``: the app on a socket, with uvicorn
 * ``security``: what a request passes before it is looked at

@@ -20,8 +20,8 @@ from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal, pa
 from trunkline.journal.address import JournalAddress
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.errors import HttpError
+from trunkline.server.limits import Limits
 from trunkline.server.security.bodies import BodyBudget
-from trunkline.server.security.limits import Limits
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy

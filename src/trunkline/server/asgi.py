@@ -12,11 +12,11 @@ from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import ServedAgents, name_agents, server_settings
 from trunkline.server.app import FrontEnd, Server
+from trunkline.server.limits import Limits
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiFrontEnd
 from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
 from trunkline.server.routes.sessions import SessionRoutes
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
 from trunkline.session.settings import Settings

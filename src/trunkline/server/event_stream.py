@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.cursor import Cursor
 from trunkline.protocols.sse import KEEP_ALIVE, MEDIA_TYPE
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 
 _PACE = 0.005
 """Seconds between the small messages of a fast stream: sending costs more than producing."""

@@ -25,7 +25,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from trunkline.errors import ConfigurationError
 from trunkline.server.app import Server
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.transports.process.descendants import end_descendants
 
 _MOST_PONGS = 1000

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.hooks import PROCESS_ENDED
+from trunkline.agents.optional_methods import PROCESS_ENDED
 from trunkline.conversation import (
     Call,
     CallPart,

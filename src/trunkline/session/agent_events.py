@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from trunkline import events as ev
-from trunkline.agents.hooks import AgentHooks
 from trunkline.agents.interface import Agent
+from trunkline.agents.optional_methods import AgentHooks
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.errors import AgentProtocolError, TrunklineError

@@ -34,7 +34,7 @@ from trunkline.questions import (
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
 from trunkline.session.permissions import Approval, Decision, Edited, Permissions, ToolRequest
 from trunkline.session.view import SessionView
-from trunkline.workspace.coverage import command_in, folder_in, variables_in
+from trunkline.workspace.always import command_in, folder_in, variables_in
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files

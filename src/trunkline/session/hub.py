@@ -14,8 +14,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from trunkline.agents.hooks import recall
 from trunkline.agents.interface import Agent, DeletesSessions, Forks, Prepares
+from trunkline.agents.optional_methods import recall
 from trunkline.errors import (
     Corrupt,
     InvalidCommand,

@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from trunkline.agents.hooks import AgentHooks
+from trunkline.agents.optional_methods import AgentHooks
 from trunkline.errors import Fenced, SessionNotFound, TrunklineError
 from trunkline.journal import Held, Lease
 from trunkline.journal.lease_clock import boot_id, lease_clock

@@ -20,8 +20,8 @@ from trunkline.content import Content, DiffBlock
 from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
+from trunkline.workspace.always import command_in, coverage_of, folder_in, variables_in
 from trunkline.workspace.call_paths import paths_of
-from trunkline.workspace.coverage import command_in, coverage_of, folder_in, variables_in
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.hooks import AgentHooks
+from trunkline.agents.optional_methods import AgentHooks
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.conversation import IMPORTED
 from trunkline.cursor import Entry

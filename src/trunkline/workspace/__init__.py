@@ -4,13 +4,13 @@
 gives both a guard (``guard.py``) that asks its policy.
 
 * ``access``: what an agent can rely on in terminals, ours or the editor's
+* ``always``: what an "always" covers
 * ``call_paths``: the paths that a call names, by its arguments
 * ``command_lines``: which programs a command may run, and whether that can be told
-* ``coverage``: what an "always" covers
 * ``diffs``: what an edit, a write or a patch changes in files
 * ``files``: reads, writes, lists and removes files
 * ``guard``: what files and terminals ask before an agent's access
-* ``launches``: what a command must be before it is started
+* ``launch_rules``: what a command must be before it is started
 * ``patterns``: patterns for paths and command lines
 * ``policy``: what an agent may do: ask, allow or deny
 * ``policy_file``: policies by name or from a file

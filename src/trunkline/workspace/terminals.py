@@ -16,7 +16,7 @@ from trunkline.errors import WorkspaceError
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, LaunchRules
+from trunkline.workspace.launch_rules import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, LaunchRules
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 

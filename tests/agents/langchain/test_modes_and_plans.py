@@ -12,7 +12,7 @@ from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import Editor, editing
 from tests.hubs import hub_for
 from trunkline import adapt
-from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.testing.chat import ScriptedChatModel, call

@@ -14,8 +14,8 @@ from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middl
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.middleware.mode import Mode
-from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode_definition import Mode
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware

@@ -28,7 +28,7 @@ import trunkline
 from trunkline import events as ev
 from trunkline.agents.targets import resolve_target
 from trunkline.commands import Prompt
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.session.context import TurnContext
 from trunkline.workspace import Files

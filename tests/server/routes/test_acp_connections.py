@@ -10,8 +10,8 @@ from tests.hubs import BRISK, echo, make, soon
 
 from trunkline.server.agents import ServedAgents, name_agents
 from trunkline.server.errors import HttpError
+from trunkline.server.limits import Limits
 from trunkline.server.routes.acp_connections import AcpConnections, HttpAcpConnection
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Access
 
 ALICE, BOB = Access("alice"), Access("bob")

@@ -16,7 +16,7 @@ from tests.server.running_server import SECRET, frames, run_events, run_input, s
 
 from trunkline.commands import Prompt
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.testing import ScriptedAgent
 

@@ -12,7 +12,7 @@ from tests.server.running_server import frames, run_events, run_input, served
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.session.context import TurnContext
 from trunkline.session.view import SessionView
 

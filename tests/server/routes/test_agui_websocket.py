@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 
 from trunkline.commands import Prompt
 from trunkline.server.app import Server
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Token
 
 

@@ -21,8 +21,8 @@ from tests.server.running_server import SECRET, listening, run_input, served
 import trunkline
 from trunkline.server.app import Server
 from trunkline.server.errors import HttpError
+from trunkline.server.limits import Limits
 from trunkline.server.security.bodies import BodyBudget, JsonCheck, find_fault, read_body
-from trunkline.server.security.limits import Limits
 
 JSON = {"content-type": "application/json"}
 SMALL = Limits(body_bytes=1000, history_bytes=0, body_seconds=0.1, json_depth=10, json_values=100, messages=3)

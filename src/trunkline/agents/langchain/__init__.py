@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
     from trunkline.agents.langchain.hosted.context import TrunklineContext
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-    from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
+    from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
     from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
     from trunkline.agents.langchain.middleware.session import SessionMiddleware
@@ -77,11 +77,11 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "READY_MODES": "trunkline.agents.langchain.middleware.modes",
+        "READY_MODES": "trunkline.agents.langchain.middleware.mode",
         "ContentBlockMapper": "trunkline.agents.langchain.messages.mapper",
         "LangChainAgent": "trunkline.agents.langchain.agent",
-        "Mode": "trunkline.agents.langchain.middleware.modes",
-        "ModeMiddleware": "trunkline.agents.langchain.middleware.modes",
+        "Mode": "trunkline.agents.langchain.middleware.mode",
+        "ModeMiddleware": "trunkline.agents.langchain.middleware.mode",
         "PermissionMiddleware": "trunkline.agents.langchain.middleware.permission",
         "PlanMiddleware": "trunkline.agents.langchain.middleware.plan",
         "Rule": "trunkline.agents.langchain.middleware.permission",

@@ -23,7 +23,7 @@ from trunkline.questions import ClientCall, Coverage, Question
 from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.session.questions import check_answer
 from trunkline.translate import Translator
-from trunkline.workspace.coverage import command_in
+from trunkline.workspace.always import command_in
 
 _CANNOT_ASK = (
     "nobody can be asked in this run: give the agent a checkpointer and resume its interrupt, "

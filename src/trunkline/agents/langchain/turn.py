@@ -27,7 +27,6 @@ from trunkline.agents.langchain.channel import Channel, filtered, use_channel
 from trunkline.agents.langchain.errors import answer_error, code_of, explain, is_model_error
 from trunkline.agents.langchain.graph.checkpointers import TurnCheckpointer
 from trunkline.agents.langchain.graph.client_input import add_to_config, client_fields, runtime_context
-from trunkline.agents.langchain.graph.custom_events import CustomEvents
 from trunkline.agents.langchain.graph.interrupts import (
     OpenCalls,
     Pending,
@@ -39,6 +38,7 @@ from trunkline.agents.langchain.graph.interrupts import (
     reply_form,
     resume_value,
 )
+from trunkline.agents.langchain.graph.manually_emitted import CustomEvents
 from trunkline.agents.langchain.graph.state import SharedStateUpdates, shareable
 from trunkline.agents.langchain.graph.threads import repair
 from trunkline.agents.langchain.messages.emitter import Emitter

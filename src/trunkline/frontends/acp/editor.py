@@ -23,7 +23,7 @@ from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launches import LaunchRules
+from trunkline.workspace.launch_rules import LaunchRules
 
 _RELEASE_WITHIN = 1.0
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.errors import TrunklineError
+from trunkline.protocols.jsonrpc.framing import MAX_LINE
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -74,9 +75,7 @@ class Transport(Protocol):
 class Connection:
     """One end of a JSON-RPC connection."""
 
-    def __init__(
-        self, transport: Transport, *, max_line: int = 64 * 1024 * 1024, max_requests: int = 1024
-    ) -> None:
+    def __init__(self, transport: Transport, *, max_line: int = MAX_LINE, max_requests: int = 1024) -> None:
         """Speak through a transport; ``handler`` must be set before bytes come in.
 
         More than ``max_requests`` of the other side at once are refused.

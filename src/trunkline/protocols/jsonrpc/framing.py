@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes of the longest line that is kept, on every transport."""
 _JSON_SPACE = b" \t\r"
 _HEAD, _TAIL = 1024, 256
 
@@ -29,7 +31,7 @@ class LineFramer:
     stream was cut into chunks never shows.
     """
 
-    def __init__(self, max_line: int = 64 * 1024 * 1024) -> None:
+    def __init__(self, max_line: int = MAX_LINE) -> None:
         """Keep lines of up to ``max_line`` bytes."""
         self._limit = max_line
         # A bytearray grows in amortised constant time, whereas joining bytes would be quadratic and

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, Union
 import msgspec
 import orjson
 
-from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -61,7 +61,7 @@ class Peer:
     """One end of a connection."""
 
     def __init__(
-        self, *, max_line: int = 64 * 1024 * 1024, max_open: int = 1024, max_outstanding: int = 1024
+        self, *, max_line: int = MAX_LINE, max_open: int = 1024, max_outstanding: int = 1024
     ) -> None:
         """Limit the length of a line, the requests we serve at once, and those we wait for."""
         self._framer = LineFramer(max_line)

@@ -38,6 +38,7 @@ from trunkline.protocols.sse import MEDIA_TYPE, write_comment, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.event_stream import StreamResponse, sse_framing
+from trunkline.server.limits import Limits
 from trunkline.server.routes.acp_connections import (
     AcpConnection,
     AcpConnections,
@@ -45,7 +46,6 @@ from trunkline.server.routes.acp_connections import (
     StreamReader,
 )
 from trunkline.server.security.bodies import find_fault, read_body
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import access_of
 
 _CONNECTION = "acp-connection-id"

@@ -32,7 +32,7 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Access, PermissionScope
 from trunkline.session.hub import Hub
 from trunkline.transports.outbox import Outbox, OutboxTransport

@@ -2,7 +2,6 @@
 
 * ``bodies``: reads bodies with a limit on size, depth, values and time
 * ``gate``: the checks of every request, in their order
-* ``limits``: the limits of the server, each with a safe default
 * ``origins``: by which host names a server may be called, and from which pages
 * ``tokens``: who the caller is, and what the caller may do
 * ``unauthenticated``: connections without a token yet, bounded for each peer and in total

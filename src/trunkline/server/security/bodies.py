@@ -16,7 +16,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 
 from trunkline.server.errors import HttpError
-from trunkline.server.security.limits import Limits
+from trunkline.server.limits import Limits
 
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""

@@ -4,7 +4,7 @@
 * ``descendants``: ends the processes that this one leaves behind
 * ``environment``: the environment of a child, without our secrets
 * ``keeper``: the program that starts a child and ends all of its processes
-* ``pipes``: messages as lines over a child's stdin and stdout, and the end of its stderr
+* ``line_process``: messages as lines over a child's stdin and stdout, and the end of its stderr
 * ``secrets``: keeps our secrets from other processes
 * ``tail``: the last bytes of a stream, as text
 """

@@ -50,7 +50,7 @@ from trunkline.agents.langchain.hosted.agui import agui_agent
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.agents.langchain.middleware._run_observer import RunObserver
-from trunkline.agents.langchain.middleware.modes import Mode
+from trunkline.agents.langchain.middleware.mode import Mode
 from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.testing.chat import ScriptedChatModel, call

@@ -24,7 +24,7 @@ from trunkline.agents.langchain.hosted.acp import acp_middleware
 from trunkline.agents.langchain.hosted.agui import agui_middleware
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.middleware._run_observer import RunObserver, add_to_state, middlewares_in
-from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware

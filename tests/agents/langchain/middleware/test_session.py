@@ -36,7 +36,7 @@ from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware

@@ -12,7 +12,7 @@ from tests.hubs import only
 
 from trunkline import adapt
 from trunkline import events as ev
-from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import Mode, ModeMiddleware
 from trunkline.agents.langchain.permissions.subagent_modes import ModeCheck
 from trunkline.agents.langchain.permissions.subagents import Refused
 from trunkline.testing.chat import ScriptedChatModel, call

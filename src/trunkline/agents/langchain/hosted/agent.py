@@ -29,7 +29,7 @@ from trunkline.agents.langchain.hosted.context import TrunklineContext, read_con
 from trunkline.agents.langchain.hosted.graph_stream import graph_in, stream_keys
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, check_names, known_options
 from trunkline.agents.langchain.hosted.run import OwnRun
-from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason

@@ -12,7 +12,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
-from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.mode import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.messages.result_content import ContentMapper
-    from trunkline.agents.langchain.middleware.mode import Mode
+    from trunkline.agents.langchain.middleware.mode_definition import Mode
     from trunkline.agents.langchain.middleware.plan import BuildPlan, Trigger
     from trunkline.agents.langchain.middleware.session import Snapshots, StateMapper
     from trunkline.agents.langchain.permissions.decide import Always, Describe, PermissionRule

@@ -11,7 +11,7 @@ import msgspec
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.providers import Block, encode_data, list_blocks
+from trunkline.agents.langchain.messages.provider_blocks import Block, encode_data, list_blocks
 from trunkline.tools.naming import kind_of, title_of
 
 OURS = "trunkline"

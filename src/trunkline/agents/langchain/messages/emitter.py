@@ -21,7 +21,7 @@ from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
-from trunkline.agents.langchain.messages.providers import has_thought, is_tool_call
+from trunkline.agents.langchain.messages.provider_blocks import has_thought, is_tool_call
 from trunkline.conversation import Call
 from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles

@@ -17,7 +17,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from trunkline import events as ev
 from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.messages.providers import list_blocks
+from trunkline.agents.langchain.messages.provider_blocks import list_blocks
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED, replace_attachments
 from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart

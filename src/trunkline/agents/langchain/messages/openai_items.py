@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trunkline.agents.langchain.messages.providers import Block, list_blocks
+from trunkline.agents.langchain.messages.provider_blocks import Block, list_blocks
 
 _BREAK = "\n\n"
 _ITEM = "msg_"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from trunkline.agents.langchain.errors import names
-from trunkline.agents.langchain.messages.providers import Block
+from trunkline.agents.langchain.messages.provider_blocks import Block
 
 REFUSED = frozenset({"input_refused", "context_overflow"})
 """The codes of a turn that would fail again for the same reason."""

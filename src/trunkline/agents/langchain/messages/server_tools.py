@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trunkline.agents.langchain.messages.providers import Block, read_arguments
+from trunkline.agents.langchain.messages.provider_blocks import Block, read_arguments
 
 _BEGINS = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call_chunk"})
 _CONTINUES = frozenset({"input_json_delta", "server_tool_call_chunk"})

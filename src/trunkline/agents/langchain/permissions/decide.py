@@ -35,7 +35,7 @@ from trunkline.questions import ALLOW_KINDS, Coverage, Form, Option, Permission,
 from trunkline.session.context import Decision
 from trunkline.session.handles import in_loop
 from trunkline.tools.naming import kind_of
-from trunkline.workspace.coverage import coverage_of
+from trunkline.workspace.always import coverage_of
 
 log = logging.getLogger("trunkline.langchain")
 

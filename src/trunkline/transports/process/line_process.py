@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.transports.process.child import ChildProcess, within
 from trunkline.transports.process.environment import scrub
 from trunkline.transports.process.tail import Tail
@@ -19,7 +19,6 @@ GRACE = 1.0
 """Seconds that the process has to end by itself after its stdin is closed, and again after SIGTERM."""
 WAITING = 256
 """Lines that may wait to be received before reading from the process pauses."""
-MAX_LINE = 64 * 1024 * 1024
 STDERR_KEPT = 2000
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.questions import Coverage
-from trunkline.workspace.coverage import command_in, coverage_of
+from trunkline.workspace.always import command_in, coverage_of
 
 
 def covers(command: Any) -> Coverage:

@@ -15,8 +15,8 @@ from tests.agents.langchain.mcp_example import patiently
 from tests.hubs import until
 from tests.process_state import is_alive
 
-from trunkline.transports.process import pipes as module
-from trunkline.transports.process.pipes import Pipes
+from trunkline.transports.process import line_process as module
+from trunkline.transports.process.line_process import Pipes
 
 
 @asynccontextmanager
