@@ -494,7 +494,7 @@ async def test_an_owner_finds_the_sessions_whose_commands_wait(journal: Journal)
     lease = await begin(journal, KEY, "A")
     await begin(journal, OTHER, "B")
     for key in (KEY, KEY, OTHER):
-        await journal.post(key, f"k{await journal.changes(0)}", Cancel())
+        await journal.post(key, f"k{await journal.changes(0, poll=0.05)}", Cancel())
     assert await journal.inbox("A") == [KEY]
     assert await journal.inbox("B") == [OTHER]
     assert await journal.inbox("C") == []
@@ -529,7 +529,7 @@ async def test_a_command_that_is_not_json_is_refused(journal: Journal) -> None:
 
 async def test_a_change_wakes_everyone_who_waits_without_a_poll(journal: Journal) -> None:
     lease = await begin(journal)
-    version = await journal.changes(0)
+    version = await journal.changes(0, poll=0.05)
     async with asyncio.timeout(10):
         waiting = [asyncio.create_task(journal.changes(version, poll=3600)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -542,7 +542,7 @@ async def test_a_change_wakes_everyone_who_waits_without_a_poll(journal: Journal
 async def test_every_kind_of_change_moves_the_version(journal: Journal) -> None:
     lease = await begin(journal)
     await journal.post(KEY, "k", Cancel())
-    version = await journal.changes(0)
+    version = await journal.changes(0, poll=0.05)
     for change in (
         lambda: journal.append(lease, records_of(lease, text("a"))),
         lambda: journal.post(KEY, "k2", Cancel()),
@@ -563,7 +563,7 @@ async def test_every_kind_of_change_moves_the_version(journal: Journal) -> None:
 
 async def test_what_changes_nothing_wakes_nobody(journal: Journal) -> None:
     lease = await begin(journal)
-    version = await journal.changes(0)
+    version = await journal.changes(0, poll=0.05)
     await journal.read(KEY)
     await journal.renew("nobody", 10)
     with pytest.raises(Fenced):
@@ -682,7 +682,7 @@ async def test_a_session_without_turns_is_not_trimmed(journal: Journal) -> None:
 
 async def test_a_closed_journal_says_so(journal: Journal) -> None:
     lease = await begin(journal)
-    version = await journal.changes(0)
+    version = await journal.changes(0, poll=0.05)
     waiting = asyncio.create_task(journal.changes(version, poll=3600))
     await asyncio.sleep(0)
     await journal.close()
@@ -694,7 +694,7 @@ async def test_a_closed_journal_says_so(journal: Journal) -> None:
         journal.get(KEY),
         journal.list(None),
         journal.renew("A", 1),
-        journal.changes(0),
+        journal.changes(0, poll=0.05),
         journal.put_blob(b""),
         journal.get_blob("sha256:"),
         journal.retain(),

@@ -134,7 +134,7 @@ async def test_a_follower_is_told_of_another_processs_changes(
     journal: SqliteJournal, neighbour: SqliteJournal
 ) -> None:
     lease = await begin(journal)
-    version = await neighbour.changes(0)
+    version = await neighbour.changes(0, poll=0.05)
     seen: list[int] = []
     async with asyncio.timeout(20):
         for number in range(5):
@@ -338,7 +338,7 @@ async def test_a_cancelled_claim_is_given_back(
     async with asyncio.timeout(10):
         version = 0
         while True:
-            version = await journal.changes(version)
+            version = await journal.changes(version, poll=0.05)
             info = await journal.get(KEY)
             assert info is not None
             if info.fence and info.owner is None:

@@ -8,7 +8,7 @@ from mcp import McpError
 from trunkline.mcp.client import explain_failure
 from trunkline.mcp.connections import Connection, Program, Site
 from trunkline.protocols.jsonrpc.framing import Oversize
-from trunkline.transports.process.line_process import Pipes
+from trunkline.transports.process.line_process import LineProcess
 
 PROGRAM = Program(command="srv", args=("--token=s3cret",))
 WEB = Site(url="http://h/mcp?key=s3cret")
@@ -19,7 +19,7 @@ def status(code: int) -> httpx.HTTPStatusError:
     return httpx.HTTPStatusError("no", request=request, response=httpx.Response(code, request=request))
 
 
-class Ended(Pipes):
+class Ended(LineProcess):
     @property
     def exit_description(self) -> str | None:
         return "it ended with code 2: no luck"
@@ -50,7 +50,7 @@ class Ended(Pipes):
 def test_a_failure_is_explained_without_what_may_be_secret(
     error: Exception | None, connection: Connection, why: str
 ) -> None:
-    output = explain_failure(error, connection, Pipes())
+    output = explain_failure(error, connection, LineProcess())
     assert why in output
     assert "s3cret" not in output
 
@@ -63,6 +63,6 @@ def test_how_a_process_ended_says_more_than_a_broken_connection() -> None:
 
 
 def test_a_message_that_was_too_long_is_the_reason() -> None:
-    pipes = Pipes()
+    pipes = LineProcess()
     pipes.oversize = Oversize(2000, 1000)
     assert "more than 1000 bytes" in explain_failure(None, PROGRAM, pipes)

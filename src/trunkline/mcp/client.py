@@ -26,7 +26,7 @@ from mcp import ClientSession, McpError, types
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.mcp.checked_transport import CheckedTransport, NotAllowed
 from trunkline.mcp.connections import Connection, Program, Site
-from trunkline.transports.process.line_process import Pipes
+from trunkline.transports.process.line_process import LineProcess
 
 log = logging.getLogger("trunkline.mcp")
 
@@ -87,7 +87,7 @@ class Client(ClientSession):
 
 @asynccontextmanager
 async def open_connection(
-    connection: Connection, pipes: Pipes, folder: str | None
+    connection: Connection, pipes: LineProcess, folder: str | None
 ) -> AsyncGenerator[Streams]:
     """Connect to a server; a program is started in ``folder`` and runs behind ``pipes`` inside this block."""
     if isinstance(connection, Program):
@@ -128,7 +128,7 @@ async def _streamed(site: Site) -> AsyncGenerator[Streams]:
 
 
 @asynccontextmanager
-async def _piped(program: Program, pipes: Pipes, folder: str | None) -> AsyncGenerator[Streams]:
+async def _piped(program: Program, pipes: LineProcess, folder: str | None) -> AsyncGenerator[Streams]:
     await pipes.start(program.command, program.args, env=program.env, cwd=program.cwd or folder)
     failed = True
     try:
@@ -144,7 +144,7 @@ async def _piped(program: Program, pipes: Pipes, folder: str | None) -> AsyncGen
         await pipes.close(0.0 if failed else 1.0)
 
 
-async def _read(pipes: Pipes, into: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+async def _read(pipes: LineProcess, into: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
     async with into:
         while (line := await pipes.receive()) is not None:
             try:
@@ -155,12 +155,12 @@ async def _read(pipes: Pipes, into: MemoryObjectSendStream[SessionMessage | Exce
             await into.send(message)
 
 
-async def _write(pipes: Pipes, outof: MemoryObjectReceiveStream[SessionMessage]) -> None:
+async def _write(pipes: LineProcess, outof: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async for item in outof:
         await pipes.send(item.message.model_dump_json(by_alias=True, exclude_none=True).encode())
 
 
-def explain_failure(error: BaseException | None, connection: Connection, pipes: Pipes) -> str:
+def explain_failure(error: BaseException | None, connection: Connection, pipes: LineProcess) -> str:
     """Say why a server is not available, and what to do about it."""
     error = _first_of(error)
     server = str(connection)

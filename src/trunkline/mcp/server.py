@@ -23,7 +23,7 @@ from trunkline.errors import AgentError
 from trunkline.mcp.calls import RunningCall, RunningCalls, show_progress
 from trunkline.mcp.client import Client, explain_failure, open_connection
 from trunkline.mcp.connections import Connection, Site
-from trunkline.transports.process.line_process import Pipes
+from trunkline.transports.process.line_process import LineProcess
 
 log = logging.getLogger("trunkline.mcp")
 
@@ -61,7 +61,7 @@ class Server:
         self._folders = tuple(folders)
         self._start_within = start_within
         self._calls = RunningCalls(name)
-        self._pipes = Pipes()
+        self._pipes = LineProcess()
         self._client: Client | None = None
         self._started = asyncio.Event()
         self._closing = asyncio.Event()

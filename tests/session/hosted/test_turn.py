@@ -64,6 +64,7 @@ class Output:
 class FrontEnd:
     """Gives each session one output."""
 
+    step_kinds: tuple[ev.StepKind, ...] = ()
     ends_run_on_question: bool = False
     one_run_per_session: bool = False
 

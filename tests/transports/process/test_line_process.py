@@ -16,15 +16,15 @@ from tests.hubs import until
 from tests.process_state import is_alive
 
 from trunkline.transports.process import line_process as module
-from trunkline.transports.process.line_process import Pipes
+from trunkline.transports.process.line_process import LineProcess
 
 
 @asynccontextmanager
 async def running(
-    code: str, pipes: Pipes | None = None, env: dict[str, str] | None = None, cwd: str | None = None
-) -> AsyncGenerator[Pipes]:
+    code: str, pipes: LineProcess | None = None, env: dict[str, str] | None = None, cwd: str | None = None
+) -> AsyncGenerator[LineProcess]:
     """A process that runs this code."""
-    pipes = pipes or Pipes()
+    pipes = pipes or LineProcess()
     await pipes.start(sys.executable, ("-Ic", code), env=env or {}, cwd=cwd)
     try:
         yield pipes
@@ -32,7 +32,7 @@ async def running(
         await patiently(pipes.close())
 
 
-async def rest_of(pipes: Pipes) -> list[bytes]:
+async def rest_of(pipes: LineProcess) -> list[bytes]:
     """Everything that is still said."""
     lines: list[bytes] = []
     while (line := await patiently(pipes.receive())) is not None:
@@ -80,7 +80,7 @@ async def test_a_server_that_reads_late_gets_all_of_it(tmp_path: Path) -> None:
 
 
 async def test_a_line_that_is_too_long_ends_the_conversation() -> None:
-    async with running("print('y'); print('x' * 5000); input()", Pipes(max_line=1000)) as pipes:
+    async with running("print('y'); print('x' * 5000); input()", LineProcess(max_line=1000)) as pipes:
         assert await rest_of(pipes) == [b"y"]
         assert pipes.oversize is not None
         assert pipes.oversize.limit == 1000
@@ -154,7 +154,7 @@ print(child.pid, flush=True)
 
 
 async def test_nothing_that_never_started_can_be_ended() -> None:
-    pipes = Pipes()
+    pipes = LineProcess()
     with pytest.raises(FileNotFoundError):
         await pipes.start("/no/such/thing", env={}, cwd=None)
     await pipes.close()

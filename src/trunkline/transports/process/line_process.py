@@ -22,7 +22,7 @@ WAITING = 256
 STDERR_KEPT = 2000
 
 
-class Pipes:
+class LineProcess:
     """One child process: ``start`` it, ``receive`` and ``send`` lines, and ``close`` it."""
 
     def __init__(self, max_line: int = MAX_LINE) -> None:
