@@ -1,7 +1,5 @@
 """What every test gets: a data folder of its own, and properties that say how to repeat a failure."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path

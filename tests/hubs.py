@@ -1,7 +1,5 @@
 """Small worlds for tests: a hub on a journal, an agent in one line, and bounded waits."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager

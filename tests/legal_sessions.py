@@ -1,7 +1,5 @@
 """Legal sessions together with what they mean, written without the grammar and without the fold."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

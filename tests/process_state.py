@@ -1,7 +1,5 @@
 """Processes as the system sees them, and bounded waits for plain functions."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@
 events collide as often as they can. Legal sessions are in legal_sessions.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from types import NoneType, UnionType

@@ -1,7 +1,5 @@
 """The AG-UI examples: each runs as its page says, in its own process, with a real client at the other end."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

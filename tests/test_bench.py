@@ -1,7 +1,5 @@
 """The benches run and say what they promise, so that they cannot rot; their timings gate nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

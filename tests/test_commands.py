@@ -1,7 +1,5 @@
 """Commands are values that survive their journey through JSON."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import msgspec

@@ -1,7 +1,5 @@
 """Content blocks are values, and made from whatever a person is likely to write."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import msgspec

@@ -1,7 +1,5 @@
 """The current turn is known wherever its code runs, and nowhere else."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

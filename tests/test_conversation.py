@@ -1,7 +1,5 @@
 """The values of a conversation."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

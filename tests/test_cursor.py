@@ -1,7 +1,5 @@
 """Cursors are carried by front ends as text, and name a place inside of what was said."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -6,8 +6,6 @@ each ``$ command`` must succeed, and the lines under it are its output, where ``
 A ``terminal`` block is the same with everything a person sees: stderr too.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import os

@@ -1,7 +1,5 @@
 """Whose words a failure has, and what is said without them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The tree that is drawn is the tree that is."""
 
-from __future__ import annotations
-
 import re
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Events are frozen values that survive their journey through JSON."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Examples: each runs as its page says, in a process of its own and with a real client at the other end."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Iterator

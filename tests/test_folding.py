@@ -1,7 +1,5 @@
 """The fold is the meaning of a stream, however it was cut into pieces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

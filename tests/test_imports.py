@@ -1,7 +1,5 @@
 """What is loaded, and when: a light start is a promise, so it is measured in fresh processes."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

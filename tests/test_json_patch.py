@@ -1,7 +1,5 @@
 """JSON Patch: the jsonpatch library is the oracle, except where it takes Python's word for JSON's."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any, cast

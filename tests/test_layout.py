@@ -1,7 +1,5 @@
 """The folders: tests mirror src, and each package's docstring lists its modules."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words outside our sets are kept: live, in every journal and on the wire of a strict protocol."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal, cast

@@ -1,7 +1,5 @@
 """Options refuse what nobody could set, and values they do not have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The outline: the ids of a conversation in their order."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Rules of the house that no single module can keep: sizes, names, versions, locks, nothing private."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

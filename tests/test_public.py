@@ -1,7 +1,5 @@
 """The public surface, name by name: a change to it is a decision, and is made here too."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Questions and the buttons they have."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import msgspec

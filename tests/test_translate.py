@@ -1,7 +1,5 @@
 """A batch of items goes through a translator at once where that is possible."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from trunkline.translate import batching

@@ -1,7 +1,5 @@
 """A LangChain agent as anybody writes it, with a model that plays a script."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import langchain.agents

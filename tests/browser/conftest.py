@@ -1,7 +1,5 @@
 """One browser and one server per agent for all tests of a worker; a page per test."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Generator
 from pathlib import Path

@@ -4,8 +4,6 @@ A page complains on its console when it is told what it does not understand: non
 any complaint behind, and no page calls anybody but its own site and our server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re

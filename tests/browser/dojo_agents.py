@@ -1,7 +1,5 @@
 """The graphs of AG-UI's dojo, each with a model that plays its script at the pace of a person's eye."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a page needs: a place that serves it, and a server of ours somewhere else."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

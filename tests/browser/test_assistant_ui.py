@@ -1,7 +1,5 @@
 """A page of assistant-ui's, on our AG-UI address."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.contract import REFUSED, Chat, Open, PageContract

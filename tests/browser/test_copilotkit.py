@@ -1,7 +1,5 @@
 """A page of CopilotKit's straight on our server, without a runtime of its own in between."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages that the documentation shows are those that the other tests drive."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

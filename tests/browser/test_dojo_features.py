@@ -1,7 +1,5 @@
 """The features of AG-UI's dojo in CopilotKit's pages, with graphs written for ag-ui-langgraph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from pathlib import Path
 

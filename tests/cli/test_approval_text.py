@@ -1,7 +1,5 @@
 """What a person is asked to approve is shown whole, or visibly cut."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """``trunkline chat``: a real terminal, a pipe, and nothing at all on stdin."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Talks in this process: what goes wrong between a keyboard and an agent."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

@@ -1,7 +1,5 @@
 """The command line as a whole: help that teaches, errors that are sentences, nothing loaded in vain."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

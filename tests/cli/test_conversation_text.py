@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.cli.conversation_text import as_markdown, as_text
 from trunkline.folding import fold

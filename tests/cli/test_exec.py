@@ -1,7 +1,5 @@
 """``trunkline exec``: real children, all formats, all exit codes."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.cli.exec_approvals import ExecApprovals
 from trunkline.questions import Permission, default_options

@@ -1,7 +1,5 @@
 """The three outputs of exec, fed with events."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

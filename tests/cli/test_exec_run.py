@@ -1,7 +1,5 @@
 """Executions that are stopped at odd moments."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 

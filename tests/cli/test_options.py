@@ -1,7 +1,5 @@
 """Options that several commands have: ``--policy`` holds in each of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``trunkline serve``: a real child on a real port, its tokens, and how it goes down."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

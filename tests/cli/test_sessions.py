@@ -1,7 +1,5 @@
 """``trunkline sessions``: what the journal holds, without loading an agent."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

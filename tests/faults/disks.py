@@ -1,7 +1,5 @@
 """Disks that can be filled: a small file system of a server's own, or a limit on how far files may grow."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """Programs of ours in processes of their own, spoken with in lines of JSON; every wait is bounded."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Processes killed in the moment of an acknowledgement: whatever anybody was told is in the journal."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

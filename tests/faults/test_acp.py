@@ -1,7 +1,5 @@
 """``trunkline acp`` in the hands of clients, agents and machines that do everything wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Clients that do everything wrong, at a real server: they harm themselves and nobody else."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """Servers that end while somebody listens, and those that are started again where others ended."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource

@@ -3,8 +3,6 @@
 ag-ui-langgraph goes on to the end (research D14): a cancel scope cancels LangGraph's clean-up as well.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """From one owner to the next: races and deaths in between, in one process so that each can be staged."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Journals that cannot keep up or cannot write, and agents that do not listen."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """More than a hundred runs killed with SIGKILL: what was seen a moment before is there, and life goes on."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """Floods: one principal's large results make itself wait, and nobody else."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Generator

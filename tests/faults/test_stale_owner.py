@@ -1,7 +1,5 @@
 """An owner that misses its lease: it learns of it, and tells nobody of work that is not stored."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

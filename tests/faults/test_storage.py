@@ -1,7 +1,5 @@
 """Journals that are full, deleted, damaged or read-only: nobody is told success for what is not stored."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """Two processes on one SQLite file: one runs, the other follows, answers, cancels and takes over."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """What is legal, written down a second time: simple, slow, and without the grammar's own tables."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from trunkline import events as ev

@@ -1,7 +1,5 @@
 """What an agent says is checked when it says it: what is written is what will be read."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The grammar makes anything legal, once and for all, and says who broke which rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The tables are complete and say what they promise."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

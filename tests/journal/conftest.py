@@ -1,7 +1,5 @@
 """Journals for the tests: one fixture per engine, with a clock that stands still until it is moved."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Two owners of a session in any order: whole numbers, growing fences, nothing lost."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Literal
 

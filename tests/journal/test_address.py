@@ -1,7 +1,5 @@
 """Journal addresses: what is known, what is refused, and that every command and asgi() read them alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

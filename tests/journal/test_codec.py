@@ -1,7 +1,5 @@
 """Records as rows and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

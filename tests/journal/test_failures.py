@@ -1,7 +1,5 @@
 """Failures of a real SQLite, as a person reads them."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

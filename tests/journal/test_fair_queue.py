@@ -1,7 +1,5 @@
 """Who is written next: each session in its own order, and nobody behind another's flood."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from typing import Any

@@ -1,7 +1,5 @@
 """A file that is gone, replaced, damaged or on a full disk is noticed before anybody relies on it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

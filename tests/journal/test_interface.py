@@ -1,7 +1,5 @@
 """What every engine does; the same tests run on each of them."""
 
-from __future__ import annotations
-
 import asyncio
 from types import SimpleNamespace
 from typing import Any

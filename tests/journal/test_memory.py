@@ -1,7 +1,5 @@
 """The journal in memory; what all engines promise is in test_interface.py."""
 
-from __future__ import annotations
-
 import asyncio
 
 from hypothesis import given

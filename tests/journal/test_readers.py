@@ -1,7 +1,5 @@
 """Readers: a connection whose work failed reads what is new, like any other."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

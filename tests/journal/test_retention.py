@@ -1,7 +1,5 @@
 """Forgetting while others write: what was looked at first is looked at again in the same transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Rules of trimming and blobs, fed with values; all others are in test_interface, on every engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from trunkline.errors import Corrupt

@@ -1,7 +1,5 @@
 """Files: made private, migrated in one step, refused when they are not ours."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """What only a file can do: outlive a process, be shared, be full, be damaged."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import sqlite3

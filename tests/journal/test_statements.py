@@ -1,7 +1,5 @@
 """Each operation in SQL; what all engines promise is in test_interface.py."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import tempfile

@@ -1,7 +1,5 @@
 """Watching: one timer for everyone, versions that only grow."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

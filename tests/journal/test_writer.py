@@ -1,7 +1,5 @@
 """The writing thread: groups, the cost of durability, and failures that stay where they belong."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """Agents for what the scripted one does not show."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

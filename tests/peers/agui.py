@@ -1,7 +1,5 @@
 """The official AG-UI client in node, as a page that a test tells what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

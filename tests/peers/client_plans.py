@@ -5,8 +5,6 @@ driver (python/drive_client.py, node/drive_client.mjs) carries it out on its SDK
 step, the result or the error and everything that was heard meanwhile: updates and requests, in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Lets the shared assertions say what differs, as those of a test module do; and the client in node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The scenarios are played once per SDK, in one process, each in a session of its 
 with a client that can do less, then opens them again.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A graph that asks a person three things, and whose memory is a file beside the cache folder."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from pathlib import Path

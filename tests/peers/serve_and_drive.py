@@ -4,8 +4,6 @@ The plan's agent is served by our HTTP server on a free port; the driver, a clie
 the plan with the address and a token. playing.py says what a plan and a report are.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """One view of a session made from two sides: from what a client heard, and from what the journal holds."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The official TypeScript SDK as a client over the network: its WebSocket and its HTTP transport."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

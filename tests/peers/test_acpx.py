@@ -1,7 +1,5 @@
 """acpx, a headless client that people use: its exit codes and its words are what scripts rely on."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

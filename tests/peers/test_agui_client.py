@@ -1,7 +1,5 @@
 """The official AG-UI client over HTTP: what it folds is what the agent holds, and it warns of nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Frames of ours in the official decoder: whatever an event says, protobuf says the same as JSON."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache

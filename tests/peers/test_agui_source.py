@@ -4,8 +4,6 @@ The same prompts are played on ag-ui-langgraph, on pydantic-ai and on a server o
 and an environment of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator

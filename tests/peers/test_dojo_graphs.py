@@ -1,7 +1,5 @@
 """Graphs written for ag-ui-langgraph, on it and here: the official client ends with the same in both."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The official TypeScript SDK as a client."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The official Python SDK as a client: the newest final release and the newest candidate."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """ASGI by hand: scopes as a server makes them, and what an app sends back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Servers for tests: an app on a real socket, and what its clients send."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

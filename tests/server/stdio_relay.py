@@ -4,8 +4,6 @@ So that whoever can only start a process can talk with a server, as the conforma
 how: ``ws:`` or ``http:``. The token comes from the environment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

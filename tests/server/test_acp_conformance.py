@@ -1,7 +1,5 @@
 """The 56 requirements once more, against ``/acp``: over a WebSocket and over streamable HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import sys

@@ -1,7 +1,5 @@
 """ACP on the wire: frames and bodies that are no messages, streams, and readers that are slow."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

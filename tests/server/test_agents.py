@@ -1,7 +1,5 @@
 """The served agents: their names, their hubs, and what a shutdown waits for."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

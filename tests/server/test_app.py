@@ -1,7 +1,5 @@
 """The app: how it is made, mounted, opened and closed."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import AsyncGenerator

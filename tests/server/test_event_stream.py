@@ -1,7 +1,5 @@
 """Streams by hand: silence, slow readers, readers that leave, and nothing left behind."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Callable

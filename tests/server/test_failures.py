@@ -1,7 +1,5 @@
 """What web front ends hear of an exception of the agent's: its type, never its words."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import AsyncIterator

@@ -4,8 +4,6 @@ Every route of the server has a case here, which tries whatever the route can do
 the first test.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable

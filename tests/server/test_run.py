@@ -1,7 +1,5 @@
 """Listening: sockets, heads of requests that do not come, and going down in order."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -4,8 +4,6 @@ A road without a row fails here. Whatever a road answers, the words of a thread'
 token that may follow.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What the events of an agent change in its session."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

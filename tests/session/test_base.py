@@ -1,7 +1,5 @@
 """Reading and following a session, the same in every process."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

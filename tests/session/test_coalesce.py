@@ -1,7 +1,5 @@
 """Joining deltas loses nothing, and a cursor taken anywhere leads on to exactly the rest."""
 
-from __future__ import annotations
-
 from typing import Any, cast, get_args
 
 import msgspec

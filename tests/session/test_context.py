@@ -1,7 +1,5 @@
 """The turn context: everything an agent can do besides yielding, seen through real sessions."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -1,7 +1,5 @@
 """The follower watch: a turn that no reader follows is cancelled after a while."""
 
-from __future__ import annotations
-
 import asyncio
 
 from tests.hubs import soon

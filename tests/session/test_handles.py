@@ -1,7 +1,5 @@
 """Handles: how a tool call ends. What a change of the shared state emits is in test_context."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Hubs: two of them on one journal share sessions; one owns, the others follow and post."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,7 +1,5 @@
 """What an agent emits between its turns, and the turns that it begins by itself."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

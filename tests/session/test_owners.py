@@ -1,7 +1,5 @@
 """Owners: a process that died on this machine is seen to be gone, any other is waited for."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Permissions: the policy first, then the "always" answers of a person, also of an earlier process."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The questions: answers are checked against their questions, and the first one wins."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

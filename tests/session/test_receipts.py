@@ -1,7 +1,5 @@
 """Receipts: a prompt that is sent again is known, and memory stays bounded."""
 
-from __future__ import annotations
-
 from trunkline.session.receipts import Receipt, Receipts
 
 

@@ -1,7 +1,5 @@
 """Remote commands: posted by one process, carried out by the owner, answered through the journal."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from typing import Any

@@ -1,7 +1,5 @@
 """Sessions: prompts, the busy policies, configuration, rewinding, history and following."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

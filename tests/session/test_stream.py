@@ -1,7 +1,5 @@
 """The stream: what readers see at once, and what they see only when it is stored."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Turns: sloppy agents are settled, cancellation ends in time, questions suspend and resume."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

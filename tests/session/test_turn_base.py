@@ -1,7 +1,5 @@
 """Tests of what every turn does, whoever drives it: what it emits, and the one way in which it ends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The session as its agent sees it: the one name that says whose it is too, and what it keeps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

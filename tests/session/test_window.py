@@ -1,7 +1,5 @@
 """Windows: a primed encoder says the rest, whatever the cursor, and nothing twice."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

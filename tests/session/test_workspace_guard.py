@@ -1,7 +1,5 @@
 """Files and terminals ask the policy; every decision without a question leaves a record."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of the AG-UI transport that records."""
 
-from __future__ import annotations
-
 from tests.agents.langchain.graphs import weather
 from tests.hubs import soon
 

@@ -1,7 +1,5 @@
 """Tests of the background loop: one for all plain threads, and no program waits for it."""
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import subprocess

@@ -1,7 +1,5 @@
 """Outboxes: what waits is in order, counted and bounded."""
 
-from __future__ import annotations
-
 import asyncio
 
 from tests.hubs import soon, until

@@ -1,7 +1,5 @@
 """Tests of sending from any thread: order, bounds, and transports that fail."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """Standard input and output as a transport: nothing blocks, nothing is lost, nobody else gets in."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

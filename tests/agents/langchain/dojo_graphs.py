@@ -4,8 +4,6 @@ They know nothing of Trunkline. Each takes its model, and a checkpointer if it s
 answers for a scripted model that make the feature visible; the comment at each graph says what its page does.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,7 +1,5 @@
 """Graphs written for ag-ui-langgraph, unchanged: what their pages need is on the wire."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

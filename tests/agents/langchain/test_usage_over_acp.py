@@ -1,7 +1,5 @@
 """The ACP side as its users write it: each example and each option, in every way to call an agent."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NotRequired, cast

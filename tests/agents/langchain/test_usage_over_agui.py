@@ -1,7 +1,5 @@
 """The AG-UI side as its users write it: each example and each option, in every way to call an agent."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests of functions that a user gives as options and that raise: the agent goes on, however it runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

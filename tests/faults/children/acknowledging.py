@@ -4,8 +4,6 @@ The process reads ``{"do": SCENARIO, "path": JOURNAL}`` from its standard input,
 fork knew when it died. Forking keeps the imports: a hundred deaths take seconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

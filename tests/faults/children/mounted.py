@@ -4,8 +4,6 @@
 leaves it cancels that again and again until it is gone.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

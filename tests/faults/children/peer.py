@@ -4,8 +4,6 @@ Its agent: ``talk`` talks until it is cancelled, ``ask`` asks for a permission a
 anything else is echoed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ The prompt says what ``agent`` does: ``talk`` and ``work`` take twelve seconds, 
 anything else is answered with every prompt that the model was ever given.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """Says very much while one reader sleeps; prints how much memory that took, and what the reader got."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

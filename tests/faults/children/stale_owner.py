@@ -3,8 +3,6 @@
 Prints its port. The prompt ``block SECONDS`` holds its event loop up that long, as a careless tool does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

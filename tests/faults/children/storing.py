@@ -1,7 +1,5 @@
 """An agent that says its prompt, and a hundred thousand letters with it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import trunkline

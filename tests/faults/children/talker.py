@@ -3,8 +3,6 @@
 It also prints what it gives to its journal, and what the journal says it has.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """An agent by hand, for tests: callbacks for the usual methods, and a loop for everything else."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

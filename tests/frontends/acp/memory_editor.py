@@ -1,7 +1,5 @@
 """Editors in memory: a client on one end of a wire, our endpoint on the other, every message checked."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

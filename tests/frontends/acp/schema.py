@@ -5,8 +5,6 @@ tests/peers compares the two. The stable schema counts; only methods that it lac
 are judged by the unstable one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """The editor's files and terminals behind the methods an agent knows."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path

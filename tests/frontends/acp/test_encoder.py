@@ -1,7 +1,5 @@
 """Events as ACP updates: each exactly, any stream validly, and nothing lost that ACP can carry."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The ACP agent side in process: methods, turns, questions, files and terminals of an editor."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

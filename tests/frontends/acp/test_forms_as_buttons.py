@@ -1,7 +1,5 @@
 """Forms that come down to one choice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Forms in words: what is asked, and what a person's message means."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests of ACP in somebody's own program: questions as requests, threads, and event loops."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

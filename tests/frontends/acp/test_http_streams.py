@@ -1,7 +1,5 @@
 """Which stream of an HTTP client a message goes to."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer to initialize, and the cache that makes it quick."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The door greets before the agent is there, brings it in once, and reports what would not come."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """ACP by hand, in a process of its own with real pipes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

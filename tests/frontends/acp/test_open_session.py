@@ -1,7 +1,5 @@
 """A session a client has open: a prompt behind its cancel, and requests behind their updates."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions in words: for clients without forms the agent's last message asks, the next prompt answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack

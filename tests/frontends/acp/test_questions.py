@@ -1,7 +1,5 @@
 """Questions over ACP: asked at once, answered by option or form, and never by silence."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a client asks for that cannot be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

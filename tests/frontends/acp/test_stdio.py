@@ -1,7 +1,5 @@
 """Serving an agent from Python, and a TARGET with a journal of its own, to the process that started us."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tool call as its client is told of it: whole content, complete arguments, honest endings."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """A client and an endpoint in one process: runs, and what both sides hold after them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

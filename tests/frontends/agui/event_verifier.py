@@ -1,7 +1,5 @@
 """What the official client refuses, written from its rules (npm ``@ag-ui/client`` 1.0.0, verify.ts)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Whatever the client would only warn of is an error here: nothing we send may make it warn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 

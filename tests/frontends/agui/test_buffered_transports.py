@@ -1,7 +1,5 @@
 """Tests of transports with a reader: threads that write, readers that leave, and runs that are attached."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

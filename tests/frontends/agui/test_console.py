@@ -1,7 +1,5 @@
 """Tests of the console: every event in full, or what a person would read of it."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Results that a page sends before anybody asks for them: it runs its tools at once, beside an approval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What each event becomes, in the order in which a client may hear it."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

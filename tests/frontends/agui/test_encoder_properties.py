@@ -1,7 +1,5 @@
 """Any stream an agent may give: what the encoder makes of it is legal, and means the same."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

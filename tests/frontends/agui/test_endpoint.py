@@ -1,7 +1,5 @@
 """Runs on sessions: what is told at their start, answered, taken back, repeated, and left."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

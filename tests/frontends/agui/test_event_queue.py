@@ -1,7 +1,5 @@
 """Tests of the outbox: a reader that is behind gets joined deltas; one that never reads is dropped."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """A client that stays: one stream with the thread, and then with every run that another client starts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Tests of AG-UI in somebody's own program: ids, one terminal a run, and what a client lacks."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.frontends.agui.lanes import LaneView
 from trunkline.protocols.agui import wire

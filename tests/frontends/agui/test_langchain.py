@@ -1,7 +1,5 @@
 """LangChain agents as AG-UI: what a client folds is the thread itself, message by message."""
 
-from __future__ import annotations
-
 import json
 import operator
 from typing import Annotated, Any

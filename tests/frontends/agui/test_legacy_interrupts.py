@@ -1,7 +1,5 @@
 """Interrupts as an event and a command: which question an answer without an id is for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

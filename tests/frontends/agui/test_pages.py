@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline.frontends.agui.pages import Pages
 
 

@@ -1,7 +1,5 @@
 """A page that comes back is where one that never left is."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping

@@ -1,7 +1,5 @@
 """Runs that begin while the agent talks: what is open is announced first, and nothing is lost or twice."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator

@@ -3,8 +3,6 @@
 The transcripts are in tests/transcripts/agui. TRUNKLINE_UPDATE_TRANSCRIPTS=1 writes them anew.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

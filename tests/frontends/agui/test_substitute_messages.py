@@ -1,7 +1,5 @@
 """What a client is told in words: answers that were of no use, and a failure that must not lock it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire

@@ -1,7 +1,5 @@
 """Tests of the transports that the factories make, over HTTP and WebSockets too."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """The events of a run as the tests of the transports write and read them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

@@ -4,8 +4,6 @@ It runs in an environment that has the SDK and nothing of ours: ``python drive_c
 tests/peers/client_plans.py says what a plan and a report are.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -3,8 +3,6 @@
 It runs in our environment; the argument is the folder of the packages that we do not have.
 """
 
-from __future__ import annotations
-
 import importlib
 import socket
 import sys

@@ -6,8 +6,6 @@ outcomes, at ``/default`` they are told as the package tells them when nobody as
 ``/review`` lets LangChain's middleware ask.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -4,8 +4,6 @@ It runs in an environment that has the package and nothing of ours. The last pro
 same words do the same in serve_langgraph.py and in tests/peers/agents.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Options and modes are one thing for us and two for older clients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Content blocks go both ways; what cannot be read is refused with its place and its type."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of the types of AG-UI's events."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import ag_ui.core

@@ -3,8 +3,6 @@
 What the official decoder makes of every event is in tests/peers.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Any, get_args
 

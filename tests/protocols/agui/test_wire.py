@@ -1,7 +1,5 @@
 """Our wire types against the official models, field by field."""
 
-from __future__ import annotations
-
 import typing
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A JSON-RPC connection in a loop: order, one write per tick, honest errors, bounded waits."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Messages that are too long to be read: whoever waits for an answer to one gets it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

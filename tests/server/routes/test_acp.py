@@ -1,7 +1,5 @@
 """ACP over a WebSocket and over streamable HTTP: the same sessions, limits and ends on both."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

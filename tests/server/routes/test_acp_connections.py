@@ -1,7 +1,5 @@
 """Connections of ACP clients: how many a principal may have, who finds them, and when they close."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 

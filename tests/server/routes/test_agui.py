@@ -1,7 +1,5 @@
 """AG-UI over a real socket: runs, refusals, and what becomes of a run whose reader leaves."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

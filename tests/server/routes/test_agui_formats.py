@@ -1,7 +1,5 @@
 """The formats of AG-UI streams, and which of them a client gets."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.requests import Request
 

@@ -1,7 +1,5 @@
 """Runs of agents that start slowly: the response begins before the agent has."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

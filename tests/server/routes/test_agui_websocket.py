@@ -1,7 +1,5 @@
 """AG-UI over a WebSocket: run after run on one socket, cancelling, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator

@@ -1,7 +1,5 @@
 """CopilotKit's pages straight on the server: both forms of its routes, and a page that is reloaded."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The threads that a page of CopilotKit lists: those of its agent and of its principal, page by page."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Readiness: it stores something and reads it back, and says why it cannot."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """Sessions over HTTP: listed, read, followed, commanded and deleted, by nobody but their principal."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Bodies: by hand and over raw sockets, too large, too slow, too deep, cut off."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The gate, row by row: hosts, origins, tokens and bodies, on HTTP and on the upgrade of a WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any

@@ -1,7 +1,5 @@
 """Hosts and origins as they are written in lists; how requests fare with them is in test_gate."""
 
-from __future__ import annotations
-
 import pytest
 
 from trunkline.errors import ConfigurationError

@@ -1,7 +1,5 @@
 """Tokens: how they are written, what is refused, and where they come from."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Connections that have shown no token yet: the oldest that asks for nothing goes first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit

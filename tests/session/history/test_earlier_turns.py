@@ -1,7 +1,5 @@
 """Earlier turns: read when they are asked for, shared, and discarded after a while."""
 
-from __future__ import annotations
-
 from tests.hubs import soon
 from tests.session.test_stream import owned_stream
 

@@ -3,8 +3,6 @@
 That a snapshot at any record gives the same as reading all of them is a property in test_snapshots.py.
 """
 
-from __future__ import annotations
-
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.cursor import Entry

@@ -1,7 +1,5 @@
 """Snapshots change how fast a session opens, and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

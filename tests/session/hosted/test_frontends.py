@@ -1,7 +1,5 @@
 """Tests of how a front end for one's own program is found."""
 
-from __future__ import annotations
-
 import pytest
 
 from trunkline.errors import ConfigurationError

@@ -1,7 +1,5 @@
 """Tests of hosted turns: what is shown, asked and settled without a hub, a journal or a loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

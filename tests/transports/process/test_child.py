@@ -1,7 +1,5 @@
 """A child process: its pipes, how it ended, and that nothing of it is left."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Mapping

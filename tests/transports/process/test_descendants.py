@@ -1,7 +1,5 @@
 """Descendants: nothing that a process started outlives it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

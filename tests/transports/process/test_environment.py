@@ -1,7 +1,5 @@
 """The environment of child processes."""
 
-from __future__ import annotations
-
 from trunkline.transports.process.environment import scrub
 
 ENVIRON = {

@@ -1,7 +1,5 @@
 """The keeper: a process that starts one command and ends everything that the command started."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

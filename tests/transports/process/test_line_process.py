@@ -1,7 +1,5 @@
 """A server behind pipes: lines both ways, its last words, and its end."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

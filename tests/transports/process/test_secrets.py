@@ -1,7 +1,5 @@
 """Secrets of a process: what its children see of them, as root and as somebody without rights."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The tail of a stream of bytes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of how runs in the user's own program begin and end: RUN_STARTED first of all, and one terminal."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

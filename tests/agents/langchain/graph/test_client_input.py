@@ -1,7 +1,5 @@
 """What a front end sends with a prompt, in the state, the configuration and the context of a graph."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

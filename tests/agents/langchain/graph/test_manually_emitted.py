@@ -1,7 +1,5 @@
 """Custom events that stand for something else: state, a message or a call that a node emits itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

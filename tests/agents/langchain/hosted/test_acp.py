@@ -1,7 +1,5 @@
 """Tests of what acp_agent does with the requests of an ACP client."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The state, the plan and the custom events of an agent that the caller built, however it is called."""
 
-from __future__ import annotations
-
 from operator import itemgetter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Twenty clients of one agent at once: each sees its own run and nothing else, and no checkpoint a client."""
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import threading

@@ -1,7 +1,5 @@
 """Tests of the options as type checkers know them."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -4,8 +4,6 @@ A: ``agui_agent``. B: ``agui_middleware`` in one's own ``create_agent`` and ``ai
 and without. C: the agent in a session of ours.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Tests of what acp_agent and agui_agent objects can do besides a plain call, as any other agent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

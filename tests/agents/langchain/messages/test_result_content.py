@@ -1,7 +1,5 @@
 """Tests of what a content_mapper may give, and of what clients are shown of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@
 It imports nothing of ours, so that it starts at once and cannot share a mistake with us.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Requirements on the wire itself: transport, JSON-RPC, initialize, the schema, errors and the end."""
 
-from __future__ import annotations
-
 from tests.frontends.acp.conformance.kit import Failure, Kit, fail, need, requirement, result_of
 from tests.frontends.acp.schema import find_fault, unknown_keys
 from tests.frontends.acp.stdio_client import Line, Message

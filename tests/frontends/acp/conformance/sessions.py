@@ -1,7 +1,5 @@
 """Requirements on sessions: opening, loading, listing, closing, their modes and options, and logging in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.frontends.acp.conformance.kit import (

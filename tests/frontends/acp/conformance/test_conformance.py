@@ -1,7 +1,5 @@
 """The 56 requirements against ``trunkline acp``, and proof that each check can fail."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Requirements on turns: prompts, what they may hold, cancelling, and a client's missing abilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.frontends.acp.conformance.kit import Kit, is_update, need, requirement, result_of
