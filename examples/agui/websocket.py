@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
 from trunkline.agents.langchain import agui_agent
-from trunkline.frontends.agui import read_input, websocket_transport
+from trunkline.frontends.agui import websocket_transport
 from trunkline.testing.chat import call, chat_model
 
 
@@ -34,12 +34,12 @@ transports = {}
 async def serve(websocket):
     await websocket.accept()
     page = websocket.path_params["page"]
-    if page in transports:
-        transports[page].reconnect(websocket)
+    transport = transports.get(page)
+    if transport is None:
+        transport = transports[page] = websocket_transport(websocket, on_disconnect="continue")
     else:
-        transports[page] = websocket_transport(websocket, on_disconnect="continue")
-    async for message in transports[page].messages():
-        await agent.ainvoke(read_input(message), transport=transports[page])
+        transport.reconnect(websocket)
+    await transport.serve(lambda request: agent.ainvoke(request, transport=transport))
 
 
 app = Starlette(routes=[WebSocketRoute("/agent/{page}", serve)])

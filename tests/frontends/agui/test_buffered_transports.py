@@ -21,6 +21,7 @@ from tests.hubs import soon, until
 
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import buffered_transports, sse_transport, websocket_transport
+from trunkline.protocols.agui import wire
 
 
 async def test_events_after_the_end_are_ignored() -> None:
@@ -323,6 +324,57 @@ async def test_websocket_that_is_closed_in_a_run_cancels_it(attached: bool) -> N
     await soon(asyncio.wait({serving}))
     assert serving.cancelled() is not attached
     assert not transport.is_connected()
+
+
+def request(run_id: str) -> str:
+    return json.dumps({"threadId": "t", "runId": run_id, "messages": []})
+
+
+async def test_websocket_stays_open_after_a_frame_that_is_no_request_and_a_run_that_fails() -> None:
+    socket = Talking()
+    transport = websocket_transport(socket)
+
+    async def run(asked: wire.RunAgentInput) -> None:
+        emit(transport, START)
+        if asked.run_id == "bad":
+            raise ValueError("rate limit")
+        transport.emit(END)
+
+    serving = asyncio.ensure_future(transport.serve(run))
+    for frame in ("{", '{"threadId": 1}', request("bad"), request("r1")):
+        socket.inbox.put_nowait(frame)
+    kinds = ["RUN_ERROR", "RUN_ERROR", "RUN_STARTED", "RUN_ERROR", "RUN_STARTED", "RUN_FINISHED"]
+    await until(lambda: len(socket.sent) == len(kinds))
+    assert [event["type"] for event in socket.sent] == kinds
+    assert "not JSON" in socket.sent[0]["message"]
+    assert "threadId" in socket.sent[1]["message"]
+    socket.inbox.put_nowait(None)
+    await soon(serving)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+async def test_websocket_cancels_the_run_that_it_serves_when_it_closes_or_is_cancelled(closed: bool) -> None:
+    socket = Talking()
+    transport = websocket_transport(socket)
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def run(asked: wire.RunAgentInput) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    serving = asyncio.ensure_future(transport.serve(run))
+    socket.inbox.put_nowait(request("r1"))
+    await soon(begun.wait())
+    if closed:
+        socket.inbox.put_nowait(None)
+    else:
+        serving.cancel()
+    await soon(stopped.wait())
+    await soon(asyncio.wait({serving}))
+    assert serving.cancelled() is not closed
 
 
 async def test_websocket_events_wait_for_the_next_socket_where_the_run_goes_on() -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
 from trunkline.errors import ConfigurationError, TrunklineError
+from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.event_queue import EventQueue
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui import wire
@@ -75,6 +76,10 @@ class BufferedTransport:
 
         What it raises is logged, and told to the client if the run itself could not.
         """
+        self._follow(run)
+        return self
+
+    def _follow(self, run: Awaitable[Any]) -> asyncio.Future[Any]:
         task: asyncio.Future[Any] = asyncio.ensure_future(run)
         _RUNNING.add(task)
         ends = self._queue.ends
@@ -86,7 +91,7 @@ class BufferedTransport:
             self._conclude(task, has_ended=self._queue.ends > ends)
 
         task.add_done_callback(conclude)
-        return self
+        return task
 
     def _conclude(self, task: asyncio.Future[Any], *, has_ended: bool) -> None:
         error = None if task.cancelled() else task.exception()
@@ -197,8 +202,26 @@ class WebSocketTransport(BufferedTransport):
         self._use(websocket)
         self._start()
 
+    async def serve(self, run: Callable[[wire.RunAgentInput], Awaitable[Any]]) -> None:
+        """Call ``run`` with each request of the client, one after the other, until the client leaves.
+
+        A frame that is no request, or a run that raises, is logged and is a RUN_ERROR for the client; the
+        socket stays open.
+        """
+
+        async def answer(message: str | bytes) -> None:
+            await run(read_input(message))
+
+        async for message in self.messages():
+            task = self._follow(answer(message))
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                cancel_once(task)
+                raise
+
     async def messages(self) -> AsyncGenerator[str | bytes]:
-        """Give what the client sends, until it leaves.
+        """Give what the client sends, until it leaves; ``serve`` carries it out, too.
 
         It reads on while a run goes on: a closed socket is noticed at once, and cancels the run if that is
         the policy.

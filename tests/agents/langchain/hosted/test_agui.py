@@ -454,7 +454,9 @@ async def test_each_run_tells_the_whole_state_to_whoever_reads_it() -> None:
 # -- how a run ends --------------------------------------------------------------------------------
 
 
-async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(page: Page) -> None:
+async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(
+    page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
     script = ScriptedChatModel(["Well, ", call("weather", {"city": "Rome"}), ValueError("no more tokens")])
     agent = agui_agent(script, [weather], transport=page)
     with pytest.raises(ValueError, match="no more tokens"):
@@ -463,6 +465,10 @@ async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(page: Page) 
     assert "no more tokens" not in page.terminal["message"]
     assert "ValueError" in page.terminal["message"]
     assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
+    run_id = page.events[0]["runId"]
+    assert run_id in page.terminal["message"]
+    assert f"{run_id} of session" in caplog.text
+    assert "ValueError: no more tokens" in caplog.text
 
 
 async def test_a_failure_says_no_more_than_it_may(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from trunkline.conversation import Call
 from trunkline.error_redaction import marks_of
 from trunkline.session.hosted.frontends import RequestOutput, RunInfo
 from trunkline.session.hosted.turn import HostedTurn
+
+log = logging.getLogger("trunkline.langchain")
 
 
 class OwnRun:
@@ -161,7 +164,17 @@ class OwnRun:
             if not self.turn.live:
                 return
             self.emitter.finish_calls(None)
-            self.turn.finish(terminal_for(outcome, self.turn.turn_id))
+            terminal = terminal_for(outcome, self.turn.turn_id)
+            if terminal.meta is not None:
+                # Clients far away are told to look for this id in the log.
+                log.warning(
+                    "%s of session %s failed: %s: %s",
+                    self.turn.turn_id,
+                    self.turn.session.view.session_id,
+                    type(outcome).__name__,
+                    outcome,
+                )
+            self.turn.finish(terminal)
             self._release(suspended=False)
 
     def refuse(self, error: Exception) -> None:
