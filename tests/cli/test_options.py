@@ -33,7 +33,7 @@ path = "made.txt"
 DENIED = "denied: Write made.txt: refused by policy (the rule: deny path made.txt)"
 
 
-def test_the_help_names_every_policy() -> None:
+def test_the_help_names_every_policy_and_what_holds_without_one() -> None:
     @click.command
     @policy_option
     def command(policy: Any) -> None: ...
@@ -41,6 +41,7 @@ def test_the_help_names_every_policy() -> None:
     (option,) = command.params
     assert isinstance(option, click.Option)
     assert f": {', '.join(POLICY_NAMES)}, or" in (option.help or "")
+    assert "default: no policy" in (option.help or "")
 
 
 @pytest.fixture

@@ -598,3 +598,14 @@ async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since(
         await until(lambda: follower.last_turn_id is not None and not follower.busy)
         await other.fork(follower, "f")
     assert seen == [{"id": "one"}]
+
+
+@pytest.mark.parametrize(
+    ("agent", "policy", "text"),
+    [(object(), None, r"type object is no agent: give trunkline\.adapt"), (make(echo), {}, "type dict")],
+)
+def test_what_is_no_agent_and_what_is_no_policy_is_refused_at_once(
+    agent: Any, policy: Any, text: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=text):
+        Hub(agent, MemoryJournal(), policy=policy)

@@ -55,5 +55,6 @@ policy_option = click.option(
     metavar="NAME|FILE",
     callback=_load_policy,
     help="What the agent may do without asking, and what not at all: ask, allow-reads, accept-edits, "
-    "read-only, deny-commands, deny, allow-all, or a TOML or JSON file (default: ask).",
+    "read-only, deny-commands, deny, allow-all, or a TOML or JSON file. Without base = ... a file asks about "
+    "every tool call that its rules do not decide (default: no policy; only what the agent asks is asked).",
 )

@@ -25,6 +25,7 @@ from trunkline.server.security.bodies import BodyBudget
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
+from trunkline.workspace.policy import read_policy
 from trunkline.workspace.roots import existing_folder
 
 DEFAULT = "default"
@@ -81,7 +82,7 @@ class ServedAgents:
         *,
         journal: str | os.PathLike[str] | Journal | None = "memory:",
         settings: Settings | None = None,
-        policy: Policy | None = None,
+        policy: Policy | str | os.PathLike[str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
         outbound: Outbound | None = None,
@@ -101,7 +102,7 @@ class ServedAgents:
         else:
             self._given_journal = journal
         self._settings = settings or server_settings()
-        self._policy = policy
+        self._policy = read_policy(policy)
         self._cwd = None if cwd is None else existing_folder(cwd)
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
@@ -27,6 +28,18 @@ __all__ = ["asgi"]
 
 log = logging.getLogger("trunkline.server")
 
+_CLASSES: dict[str, tuple[type[Any], str]] = {
+    "agui": (AguiOptions, "trunkline.frontends.agui"),
+    "options": (AguiOptions, "trunkline.frontends.agui"),
+    "settings": (Settings, "trunkline"),
+    "limits": (Limits, "trunkline.server.limits"),
+}
+_OF_TRANSPORTS = {
+    "keep_alive": "write limits=Limits(keep_alive_seconds=...)",
+    "coalesce": "leave it out, as the journal joins deltas for slow readers",
+}
+"""Fields of AguiOptions that a server does not read."""
+
 
 def asgi(
     agents: Any,
@@ -34,13 +47,13 @@ def asgi(
     journal: str | os.PathLike[str] | Journal | None = "memory:",
     tokens: str | Token | Iterable[str | Token] | None = None,
     authenticate: Authenticate | None = None,
-    allow_origins: Iterable[str] = (),
-    allow_hosts: Iterable[str] = (),
-    allow_mcp: Iterable[str] = (),
+    allow_origins: str | Iterable[str] = (),
+    allow_hosts: str | Iterable[str] = (),
+    allow_mcp: str | Iterable[str] = (),
     agui: AguiOptions | None = None,
     options: AguiOptions | None = None,
     settings: Settings | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     targets: Mapping[str, str] | None = None,
@@ -52,9 +65,14 @@ def asgi(
     tokens where another login knows the caller. ``allow_mcp`` are the hosts of MCP servers that ACP clients
     may name; without any they may name none. ``agui`` are the options of AG-UI and CopilotKit; ``options``
     is the older name of the same argument. ``cwd`` is the folder of sessions whose client names none, such as
-    those of web pages; without it they have no files and no terminals.
+    those of web pages; without it they have no files and no terminals. ``policy`` is a Policy, the name of a
+    ready one, or a file; without one a person is asked only what the agent asks.
     """
+    _check_types(agui=agui, options=options, settings=settings, limits=limits)
     agui = agui or options or AguiOptions()
+    for name, place in _OF_TRANSPORTS.items():
+        if getattr(agui, name) != getattr(AguiOptions(), name):
+            raise ConfigurationError(f"{name} is an option of transports, not of a server: {place}")
     served = ServedAgents(
         name_agents(agents, targets),
         journal=journal,
@@ -62,7 +80,7 @@ def asgi(
         policy=policy,
         cwd=cwd,
         limits=limits,
-        outbound=Outbound(allow_mcp),
+        outbound=Outbound(_listed(allow_mcp)),
     )
     if authenticate is None:
         authenticate = ring = TokenRing.of(tokens)
@@ -79,7 +97,22 @@ def asgi(
         served,
         front_ends,
         authenticate=authenticate,
-        hosts=Hosts(allow_hosts),
-        origins=Origins(allow_origins),
+        hosts=Hosts(_listed(allow_hosts)),
+        origins=Origins(_listed(allow_origins)),
         open_paths=OPEN_PATHS,
     )
+
+
+def _check_types(**given: Any) -> None:
+    for name, value in given.items():
+        kind, module = _CLASSES[name]
+        if value is not None and not isinstance(value, kind):
+            raise ConfigurationError(
+                f"{name} is an object of type {type(value).__name__}: write {name}={kind.__name__}(...), "
+                f"with from {module} import {kind.__name__}"
+            )
+
+
+def _listed(given: str | Iterable[str]) -> Iterable[str]:
+    """Take one name for a list of one, not for its letters."""
+    return [given] if isinstance(given, str) else given

@@ -12,11 +12,12 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from trunkline.agents.interface import Agent, DeletesSessions, Forks, Prepares
 from trunkline.agents.optional_methods import recall
 from trunkline.errors import (
+    ConfigurationError,
     Corrupt,
     InvalidCommand,
     JournalError,
@@ -34,6 +35,7 @@ from trunkline.session.owners import new_owner
 from trunkline.session.session import Session
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
+from trunkline.workspace.policy import read_policy
 from trunkline.workspace.roots import existing_folder
 
 __all__ = ["Hub"]
@@ -51,18 +53,22 @@ class Hub:
         *,
         target: str = "",
         settings: Settings | None = None,
-        policy: Policy | None = None,
+        policy: Policy | str | os.PathLike[str] | None = None,
         default_cwd: str | os.PathLike[str] | None = None,
     ) -> None:
         """Serve ``agent``; ``target`` is how other processes can find the same agent.
 
-        ``default_cwd`` is the folder of new sessions whose client names none.
+        ``policy`` is a Policy, the name of a ready one, or a file; without one a person is asked only what
+        the agent asks. ``default_cwd`` is the folder of new sessions whose client names none.
         """
+        if not isinstance(cast("Any", agent), Agent):
+            kind = type(agent).__name__
+            raise ConfigurationError(f"an object of type {kind} is no agent: give trunkline.adapt(...) of it")
         self.agent = agent
         self.journal = journal
         self.target = target
         self.settings = settings or Settings()
-        self.policy = policy
+        self.policy = read_policy(policy)
         self.default_cwd = None if default_cwd is None else existing_folder(default_cwd)
         self.owner = new_owner()
         self._sessions: dict[SessionKey, Session] = {}

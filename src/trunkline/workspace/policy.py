@@ -12,6 +12,7 @@ argument (``python -c``), and one that names what is restricted anywhere in its 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast, get_args
 
@@ -161,6 +162,21 @@ _NAMED = {
 }
 POLICY_NAMES = tuple(_NAMED)
 """The policies that are ready to use."""
+
+
+def read_policy(given: Policy | str | os.PathLike[str] | None) -> Policy | None:
+    """Take the policy that a program gives; a name or a file is read as ``--policy`` reads it."""
+    if given is None or isinstance(given, Policy):
+        return given
+    if isinstance(cast("Any", given), str | os.PathLike):
+        from trunkline.workspace.policy_file import load_policy  # Slow to import, and seldom needed.
+
+        return load_policy(os.fspath(given))
+    raise ConfigurationError(
+        f"policy is an object of type {type(given).__name__}: give a trunkline.workspace.Policy, the name of "
+        "a ready one, or the path of a file. A table as in a file is Policy.from_dict({...}); a table of "
+        "rules by tool is for PermissionMiddleware"
+    )
 
 
 class RuleError(ConfigurationError):

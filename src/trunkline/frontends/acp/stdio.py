@@ -30,18 +30,20 @@ def serve_acp(
     name: str | None = None,
     journal: str | None = None,
     target: str = "",
-    policy: Policy | None = None,
+    policy: Policy | str | os.PathLike[str] | None = None,
 ) -> None:
     """Serve an agent, or anything adapt() knows, to the editor that started this process.
 
-    Returns when the editor closes our input.
+    ``policy`` is a Policy, the name of a ready one, or a file. Returns when the editor closes our input.
     """
     from trunkline.agents.adapt import adapt
+    from trunkline.workspace.policy import read_policy
 
     _check_journal(journal)
+    rules = read_policy(policy)
     adapted = adapt(agent, name=name)
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None, policy))
+    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None, rules))
 
 
 def serve_target(

@@ -379,6 +379,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"": {}}, "a pattern is the name of a tool"),
     ({3: {}}, "a pattern is the name of a tool"),
     ([("x", {})], "a table of patterns and rules"),
+    (Policy.read_only(), r"operator's Policy: give it to trunkline\.asgi, Hub or serve_acp"),
 ]
 
 

@@ -29,6 +29,7 @@ from trunkline.agents.langchain.permissions.subagents import guard_calls_below, 
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
 from trunkline.agents.langchain.user_functions import contain
 from trunkline.errors import ConfigurationError
+from trunkline.workspace.policy import Policy
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
 
@@ -140,6 +141,11 @@ def _specificity(pattern: str) -> tuple[int, ...]:
 
 
 def _read_policy(policy: Any) -> dict[str, Rule]:
+    if isinstance(policy, Policy):
+        raise ConfigurationError(
+            "this is the operator's Policy: give it to trunkline.asgi, Hub or serve_acp. Here a policy is a "
+            'table of rules by tool, such as {"write_*": Rule()}'
+        )
     if not isinstance(policy, Mapping):
         raise ConfigurationError(f"a permission policy is a table of patterns and rules, not {policy!r}")
     return {
