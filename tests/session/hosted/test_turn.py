@@ -72,6 +72,9 @@ class FrontEnd:
     def check(self, transport: Any) -> None:
         return None
 
+    def read_request(self, input: Any) -> Any:
+        return input
+
     def identify(self, transport: Any, **about: Any) -> RunInfo:
         raise NotImplementedError
 

@@ -41,6 +41,10 @@ class AcpHosted:
     def check(self, transport: Any) -> None:
         """Any object is taken: one without ``emit`` is reported when something is sent."""
 
+    def read_request(self, input: Any) -> Any:
+        """Give the input as it is: a request is read by the transport."""
+        return input
+
     def identify(
         self,
         transport: Any,

@@ -91,13 +91,19 @@ class ThreadOutline:
         return turn.turn_id
 
 
-def read_input(body: bytes | str, *, most: int | None = None) -> wire.RunAgentInput:
+def read_input(body: Any, *, most: int | None = None) -> wire.RunAgentInput:
     """Read a request; one that is not RunAgentInput raises InvalidCommand saying where.
 
-    ``most`` is how many messages it may have.
+    ``body`` is what the client sent, as bytes, as text or read as JSON already, or the ``RunAgentInput`` of
+    ``ag_ui.core``. ``most`` is how many messages it may have.
     """
     try:
-        request = _decoder.decode(body)
+        if isinstance(body, bytes | bytearray | str):
+            request = _decoder.decode(body)
+        else:
+            dump: Any = getattr(body, "model_dump", None)
+            given: Any = body if dump is None else dump(by_alias=True, mode="json")
+            request = msgspec.convert(given, wire.RunAgentInput)
     except RecursionError:
         raise InvalidCommand("the request is nested too deeply") from None
     except msgspec.ValidationError as error:

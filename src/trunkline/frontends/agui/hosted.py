@@ -12,7 +12,7 @@ import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -23,7 +23,7 @@ from trunkline.cursor import Entry
 from trunkline.errors import ConfigurationError
 from trunkline.folding import Folder
 from trunkline.frontends.agui.buffered_transports import cancel_once
-from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_intent
+from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_input, read_intent
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import answer_of
@@ -73,6 +73,17 @@ class AguiHosted:
                 f"a transport has a plain function emit(event), and {type(transport).__name__} has none: "
                 "sse_transport(), websocket_transport(), http_transport() and console_transport() make some"
             )
+
+    def read_request(self, input: Any) -> Any:
+        """Read a request that came as bytes, as JSON that was read already, or as ``ag_ui.core`` has it."""
+        if isinstance(input, bytes | bytearray):
+            return read_input(input)
+        if isinstance(input, Mapping):
+            fields = cast("Mapping[str, Any]", input)
+            # The state of a graph may have one of these names.
+            return read_input(fields) if "threadId" in fields and "runId" in fields else fields
+        is_official = hasattr(input, "model_dump") and hasattr(input, "forwarded_props")
+        return read_input(input) if is_official else input
 
     def identify(
         self,

@@ -135,6 +135,10 @@ class HostedFrontEnd(Protocol):
         """Refuse an object that cannot be a transport of this front end."""
         ...
 
+    def read_request(self, input: Any) -> Any:
+        """Read an input that is a client's request in another form; give any other input as it is."""
+        ...
+
     def identify(
         self,
         transport: Any,

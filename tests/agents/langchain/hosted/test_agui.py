@@ -1,10 +1,12 @@
 """Tests of agents that speak AG-UI by themselves: every way to call them, any transport, any end."""
 
 import asyncio
+import json
 import operator
 from typing import Annotated, Any
 
 import pytest
+from ag_ui import core as official
 from ag_ui_validate import create_validator
 from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
@@ -22,7 +24,7 @@ from tests.hubs import soon
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import sse_transport
 from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
@@ -188,6 +190,25 @@ async def test_a_clients_ids_are_echoed_whatever_the_graph_calls_its_thread() ->
     assert ids(page) == ("mine", "mine-run1")
     assert saver.get_tuple({"configurable": {"thread_id": "anna/mine"}}) is not None
     assert saver.get_tuple({"configurable": {"thread_id": "mine"}}) is None
+
+
+@pytest.mark.parametrize("read", [bytes, json.loads, official.RunAgentInput.model_validate_json])
+async def test_a_request_keeps_its_ids_in_whatever_form_it_comes(read: Any, page: Page) -> None:
+    page.say("hi")
+    body = page.body(tools=[], context=[], state={"note": None}, forwardedProps={})
+    request = read(json.dumps(body).encode())
+    script = ScriptedChatModel("Hello.")
+    await ainvoke(agui_agent(script), request, transport=page)
+    assert ids(page) == ("t1", "t1-run1")
+    assert script.calls[0].messages[-1].content == "hi"
+    with pytest.raises(ConfigurationError, match="ainvoke"):
+        agui_agent(script).invoke(request)
+
+
+@pytest.mark.parametrize("wrong", [b"{", {"threadId": "t", "runId": "r"}])
+async def test_a_request_that_cannot_be_read_says_why_in_whatever_form_it_comes(wrong: Any) -> None:
+    with pytest.raises(InvalidCommand, match=r"not JSON|messages is missing"):
+        await ainvoke(agui_agent(ScriptedChatModel("Hello.")), wrong, transport=Page())
 
 
 async def test_a_context_brings_its_own_transport() -> None:

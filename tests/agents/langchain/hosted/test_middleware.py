@@ -4,7 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState
+from tests.agents.langchain.recorded_updates import PROMPT, call_graph
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.hubs import soon
 
@@ -21,6 +23,7 @@ from trunkline.agents.langchain import (
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, known_options
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
+from trunkline.testing import AguiRecorder
 from trunkline.testing.chat import ScriptedChatModel
 
 
@@ -144,3 +147,23 @@ async def test_a_middleware_may_be_given_alone_in_a_list_or_as_a_list(make: Any,
     await soon(agent.ainvoke({"messages": [("user", "x")]}, {"callbacks": own.callbacks}))
     assert "Hi." in str(shown)
     assert len(own) == 1
+
+
+@pytest.mark.parametrize("plain", [True, False])
+async def test_callbacks_in_a_list_of_their_own_are_refused_with_the_fix(plain: bool) -> None:
+    own = agui_middleware(AguiRecorder())
+    agent = create_agent(ScriptedChatModel("Hello."), middleware=own)
+    with pytest.raises(ConfigurationError, match="a list already"):
+        await call_graph(agent, PROMPT, {"callbacks": [own.callbacks]}, plain=plain)
+
+
+@pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
+def test_a_run_takes_no_argument_that_nothing_reads(wrap: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"no thread_id: .*configurable"):
+        wrap(ScriptedChatModel("Hello.")).invoke(PROMPT, thread_id="t1")
+
+
+async def test_a_thread_is_loaded_by_the_request_of_its_client() -> None:
+    agent: Any = acp_agent(ScriptedChatModel("Hello."), checkpointer=InMemorySaver())
+    with pytest.raises(ConfigurationError, match="the client's request as it came"):
+        await agent.load("s1")

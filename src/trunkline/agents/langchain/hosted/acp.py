@@ -86,7 +86,11 @@ class AcpAgent(OwnAgent):
         context: Any = None,
     ) -> None:
         """Show a client the thread that it loads; one that the checkpointer lacks raises SessionNotFound."""
-        run, merged = self._identify(request, config, transport, context, {})
+        if not isinstance(cast("Any", request), wire.LoadSessionRequest):
+            raise ConfigurationError(
+                "load takes the client's request as it came: await agent.load(request) in on_load_session"
+            )
+        _, run, merged = self._identify(request, config, transport, context, {})
         if not getattr(self.agent, "checkpointer", None):
             raise ConfigurationError("no thread can be loaded: give the agent a checkpointer")
         mapper = self.middleware.runs.content_mapper

@@ -19,6 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
 from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
 
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.graph.checkpointers import in_threads
@@ -83,7 +84,7 @@ class OwnAgent(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> Any:
         """Run the agent and give its result."""
-        run, merged = self._identify(input, config, transport, context, kwargs)
+        input, run, merged = self._identify(input, config, transport, context, kwargs)
         async with self._arunning(run, merged) as channel:
             with _in_channel(channel):
                 given = await self._aprepare(input, channel, merged)
@@ -99,7 +100,7 @@ class OwnAgent(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> Any:
         """Run the agent in this thread and give its result."""
-        run, merged = self._identify(input, config, transport, context, kwargs)
+        input, run, merged = self._identify(input, config, transport, context, kwargs)
         with self._running(run, merged) as channel, _in_channel(channel):
             return self.agent.invoke(self._prepare(input, channel, merged), merged, **kwargs)
 
@@ -113,7 +114,7 @@ class OwnAgent(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> AsyncGenerator[Any]:
         """Run the agent and give what it streams."""
-        run, merged = self._identify(input, config, transport, context, kwargs)
+        input, run, merged = self._identify(input, config, transport, context, kwargs)
         async with self._arunning(run, merged) as channel:
             given = await self._aprepare(input, channel, merged)
             if given is NOTHING:
@@ -140,7 +141,7 @@ class OwnAgent(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> Generator[Any]:
         """Run the agent in this thread and give what it streams."""
-        run, merged = self._identify(input, config, transport, context, kwargs)
+        input, run, merged = self._identify(input, config, transport, context, kwargs)
         with self._running(run, merged) as channel:
             given = self._prepare(input, channel, merged)
             stream = cast("Generator[Any]", self.agent.stream(given, merged, **kwargs))
@@ -221,8 +222,15 @@ class OwnAgent(Runnable[Any, Any]):
 
     def _identify(
         self, input: Any, config: RunnableConfig | None, transport: Any, context: Any, kwargs: dict[str, Any]
-    ) -> tuple[RunInfo, RunnableConfig]:
-        """Say which run this is, and give its config."""
+    ) -> tuple[Any, RunInfo, RunnableConfig]:
+        """Give the input as the front end reads it, say which run this is, and give its config."""
+        if isinstance(self.agent, Pregel) and (unknown := kwargs.keys() - _RUN_ARGUMENTS):
+            # LangGraph ignores what it does not know.
+            raise ConfigurationError(
+                f"a run takes no {', '.join(sorted(unknown))}: an id is given as "
+                'agent.ainvoke(input, {"configurable": {"thread_id": "t1"}})'
+            )
+        input = self.middleware.runs.front_end.read_request(input)
         if context is not None:
             kwargs["context"] = context
         given = read_context(context) or TrunklineContext()
@@ -232,7 +240,7 @@ class OwnAgent(Runnable[Any, Any]):
         run = self.middleware.runs.identify(given, merged, input)
         if run.graph_thread is not None:
             merged = merge_configs(merged, {"configurable": {"thread_id": run.graph_thread}})
-        return run, merged
+        return input, run, merged
 
     @contextmanager
     def _running(
@@ -289,6 +297,7 @@ class OwnAgent(Runnable[Any, Any]):
             log.exception("the thread of a cancelled run could not be repaired")
 
 
+_RUN_ARGUMENTS = inspect.signature(cast("Any", Pregel).stream).parameters.keys()
 NOTHING: Any = object()
 _END: Any = object()
 

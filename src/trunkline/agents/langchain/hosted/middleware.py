@@ -51,6 +51,18 @@ class _OwnSession(SessionMiddleware):
     shows_answers = True
 
 
+class _Callbacks(list[BaseCallbackHandler]):
+    """The callbacks for the config of a run."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what is wrong, where LangChain takes the list for one of its handlers."""
+        if name.startswith(("on_", "ignore_", "raise_error", "run_inline")):
+            raise ConfigurationError(
+                'the callbacks are a list already: write {"callbacks": callbacks}, not [callbacks]'
+            )
+        raise AttributeError(name)
+
+
 class OwnMiddleware(CombinedMiddleware, Sequence[Any]):
     """The middleware of an agent that shows its runs; its ``callbacks`` go into the config of each run.
 
@@ -95,7 +107,7 @@ class OwnMiddleware(CombinedMiddleware, Sequence[Any]):
         ]
         """The given options that only a middleware inside the agent can carry out."""
         handler = self.handler = TrunklineCallbackHandler(**share(rest, TrunklineCallbackHandler))
-        self.callbacks: list[BaseCallbackHandler] = [handler]
+        self.callbacks: list[BaseCallbackHandler] = _Callbacks([handler])
         for piece in cast("list[Any]", [self, *pieces, handler]):
             piece.channel_source = self.runs
 
