@@ -13,15 +13,16 @@ from trunkline.transports.sender import Sender
 class Recorder:
     """Keeps what it is sent, and the threads that sent it."""
 
-    def __init__(self, broken: str = "") -> None:
+    def __init__(self, broken: str = "", error: Exception | None = None) -> None:
         self.sent: list[Any] = []
         self.threads: set[int] = set()
         self._broken = broken
+        self._error = error or ConnectionError("gone")
 
     def emit(self, message: str) -> None:
         self.threads.add(threading.get_ident())
         if message == self._broken:
-            raise ConnectionError("gone")
+            raise self._error
         self.sent.append(message)
 
 
@@ -80,3 +81,11 @@ def test_a_transport_that_raises_is_logged_once(
     assert [one.message for one in caplog.records] == [
         "the client of session s1 cannot be told: ConnectionError: gone"
     ]
+
+
+def test_a_message_that_cannot_be_encoded_does_not_stop_the_others() -> None:
+    transport = Recorder(broken="b", error=TypeError("not JSON"))
+    sender = sender_for(transport, stops_on_error=True)
+    for message in ("a", "b", "c"):
+        sender.send(message)
+    assert transport.sent == ["a", "c"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeGuard, Union, cast, get_args, get_origin
@@ -45,8 +46,7 @@ def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> 
         try:
             data = ev.encode_event(event)
         except UnicodeEncodeError:
-            text = well_formed(json.dumps(msgspec.to_builtins(event), ensure_ascii=False))
-            return msgspec.json.decode(text, type=type(event)), len(text)
+            return _repaired(event)
         _decoder(type(event), foreign_words).decode(data)
     except msgspec.ValidationError as error:
         legal = _legal_words(type(event), str(error))
@@ -59,6 +59,23 @@ def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> 
     elif isinstance(event, ev.StatePatched):
         event = msgspec.structs.replace(event, patch=tuple(copy_json(event.patch)))
     return event, len(data)
+
+
+def with_well_formed_texts(event: ev.Event) -> ev.Event:
+    """Give an event without lone surrogates; one that is no JSON at all stays as it is."""
+    try:
+        ev.encode_event(event)
+    except UnicodeEncodeError:
+        with suppress(TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+            return _repaired(event)[0]
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        pass
+    return event
+
+
+def _repaired(event: ev.Event) -> tuple[ev.Event, int]:
+    text = well_formed(json.dumps(msgspec.to_builtins(event), ensure_ascii=False))
+    return msgspec.json.decode(text, type=type(event)), len(text)
 
 
 def _legal_words(kind: type[ev.Event], error: str) -> str:

@@ -16,6 +16,8 @@ from trunkline.transports.event_loops import running_loop
 log = logging.getLogger("trunkline.transports")
 
 _MOST_UNSENT = 65_536
+_BAD_VALUES = (TypeError, ValueError, OverflowError, RecursionError)
+"""What an encoder raises for a message that it cannot write: the client is still there."""
 
 
 class Sender:
@@ -31,7 +33,8 @@ class Sender:
     ) -> None:
         """Send for the conversation ``name``; ``home`` is the loop where the transport was made, if any.
 
-        With ``stops_on_error`` a transport that raised once gets nothing more.
+        With ``stops_on_error`` a transport that raised once gets nothing more, except where one message
+        could not be encoded.
         """
         self.transport = transport
         self.name = name
@@ -41,7 +44,7 @@ class Sender:
         self._thread: int | None = None
         self._unsent: deque[tuple[Any, ...]] = deque()
         self._sending = threading.RLock()
-        self._failed = False
+        self._failed = self._reported = False
 
     def locate(self) -> None:
         """Find the loop of the transport: its own, the one that runs here, or the one it was made in."""
@@ -65,6 +68,7 @@ class Sender:
         if self._failed and self._stops_on_error:
             return
         if len(self._unsent) >= _MOST_UNSENT:
+            self._failed = True
             self.report("it is too far behind")
             return
         self._unsent.append(message)
@@ -82,11 +86,12 @@ class Sender:
                     self.transport.emit(*message)
                 except Exception as error:
                     self.report(f"{type(error).__name__}: {error}")
-                    if self._stops_on_error:
+                    self._failed = self._failed or not isinstance(error, _BAD_VALUES)
+                    if self._failed and self._stops_on_error:
                         self._unsent.clear()
 
     def report(self, reason: str) -> None:
-        """Log that the client cannot be reached, once."""
-        if not self._failed:
-            self._failed = True
+        """Log that the client was not told something, once."""
+        if not self._reported:
+            self._reported = True
             log.warning("the client of session %s cannot be told: %s", self.name, reason)

@@ -20,7 +20,7 @@ from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
-from trunkline.grammar.event_check import is_plain_text
+from trunkline.grammar.event_check import is_plain_text, with_well_formed_texts
 from trunkline.session.context import TurnContext
 from trunkline.session.handles import check_plain, discard
 from trunkline.session.hosted.frontends import HostedFrontEnd, HostedOutput, RunInfo
@@ -119,20 +119,22 @@ class HostedTurn(BaseTurn):
             self._release_held_before(event)
             if is_plain_text(event):
                 event = with_well_formed_text(event)
-            elif isinstance(event, ev.StateReplaced | ev.StatePatched):
-                self.session.view.apply(event)
+            else:
+                event = with_well_formed_texts(event)
+                if isinstance(event, ev.StateReplaced | ev.StatePatched):
+                    self.session.view.apply(event)
             self._show(event)
 
     def _show(self, event: ev.Event) -> None:
-        """Show an event as the grammar allows it; a client that cannot be reached is logged, once."""
+        """Show an event as the grammar allows it; one that cannot be shown is logged."""
         with self.lock:
             if not self.output.is_open:
                 return
-            try:
-                for legal in self._grammar.feed(event):
+            for legal in self._grammar.feed(event):
+                try:
                     self.output.show(cast("ev.AnyEvent", legal))
-            except Exception as error:
-                self.output.report(f"{type(error).__name__}: {error}")
+                except Exception as error:
+                    self.output.report(f"{type(error).__name__}: {error}")
 
     def emit_text(self, text: str, message_id: str) -> None:
         """Show a piece of a message."""
@@ -177,6 +179,7 @@ class HostedTurn(BaseTurn):
         with self.lock:
             if not self._live:
                 raise TurnCancelled("the run is over")
+            asked = cast("ev.Asked", with_well_formed_texts(asked))
             answered = self._open_questions.ask(asked, expires_in=ttl)
         asking = asyncio.ensure_future(self.output.ask(asked, self._answer))
         try:

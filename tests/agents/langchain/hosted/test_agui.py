@@ -21,6 +21,7 @@ from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_threa
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 
+from trunkline.agents.langchain import emit_custom
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
@@ -53,6 +54,23 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
     assert kept is not None
     thread = kept.checkpoint["channel_values"]["messages"][1:]
     assert [one["id"] for one in page.messages if one["role"] != "reasoning"] == [one.id for one in thread]
+
+
+@tool
+def list_files() -> str:
+    """Gives a name that is not UTF-8."""
+    emit_custom("seen", "\udcff")
+    return "file \udcff"
+
+
+@pytest.mark.parametrize("value", ["\udcff", object()])
+async def test_a_value_that_cannot_be_encoded_costs_no_terminal(value: Any, page: Page) -> None:
+    script = ScriptedChatModel(call("list_files", {}), "done")
+    agent = agui_agent(script, [list_files], transport=page, state_mapper=lambda _: {"a": value})
+    await ainvoke(agent, PROMPT)
+    assert page.outcome == "success"
+    assert page.call("call_1")["result"] == "file \N{REPLACEMENT CHARACTER}"
+    assert "seen" in [event.get("name") for event in page.events]
 
 
 NODES = ["SeesTheStart.before_agent", "model", "tools", "model"]
