@@ -57,7 +57,7 @@ class Listener:
         )
         assert self._child.stdout is not None
         heard = ""
-        while (found := re.search(r"at http://127\.0\.0\.1:(\d+)/", heard)) is None:
+        while (found := re.search(r"http://127\.0\.0\.1:(\d+)/", heard)) is None:
             line = self._child.stdout.readline()
             if not line:
                 raise RuntimeError(f"the server did not start: {heard}")

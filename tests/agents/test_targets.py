@@ -195,9 +195,11 @@ def test_a_file_that_is_not_there_is_answered_with_near_names(tmp_path: Path) ->
     write("greetings.py")
     write("place/agents.py")
     assert refused("greeting.py:hello") == (
-        f"there is no file 'greeting.py'; {tmp_path.resolve()} has greetings.py"
+        f"there is no file 'greeting.py' in {tmp_path.resolve()}; did you mean greetings.py?"
     )
-    assert refused("place/agent.py:hello").endswith(f"; {tmp_path.resolve()}/place has agents.py")
+    assert refused("place/agent.py:hello").endswith(
+        f" in {tmp_path.resolve()}/place; did you mean agents.py?"
+    )
     assert refused("other/xyz.py:hello") == f"there is no file 'other/xyz.py' (looked from {Path.cwd()})"
 
 

@@ -17,7 +17,7 @@ __all__ = ["SECRET", "serve_agent", "serve_site"]
 SECRET = "0123456789abcdef"
 SECONDS = 30
 _ROOT = Path(__file__).parents[2]  # agents of the tests import their helpers from here
-_GREETING = re.compile(r"serves .+ at (http://\S+)/\n")
+_GREETING = re.compile(r"AG-UI +(http://\S+)/agui")
 
 
 class _Quiet(SimpleHTTPRequestHandler):

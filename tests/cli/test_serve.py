@@ -48,13 +48,13 @@ class Child(NamedTuple):
 
     @property
     def url(self) -> str:
-        found = re.search(r"at (http://\S+?)/", self.greeting)
+        found = re.search(r"AG-UI +(http://\S+)/agui", self.greeting)
         assert found is not None, self.greeting
         return found[1]
 
     @property
     def token(self) -> str:
-        found = re.search(r"#token=(\S+)", self.greeting)
+        found = re.search(r"token +(\S+)\n", self.greeting)
         return found[1] if found else SECRET
 
     def client(self) -> httpx.Client:
@@ -102,9 +102,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_made_token_is_printed_once_in_the_url_and_opens_the_server(folder: Path) -> None:
+def test_a_made_token_is_printed_once_on_a_line_of_its_own_and_opens_the_server(folder: Path) -> None:
     with serving("demo", cwd=folder) as child:
-        assert child.greeting.count(child.token) == 1
+        assert (
+            child.greeting.count(f"\n  token       {child.token}\n") == child.greeting.count(child.token) == 1
+        )
+        assert f"{child.url}/\n" not in child.greeting, "there is no page to open"
         assert len(child.token) >= 43, "256 bits"
         assert httpx.post(f"{child.url}/agui", json=run_input()).status_code == 401
         with child.client() as client:

@@ -237,7 +237,7 @@ def serving(
         def port() -> int:
             text = output.read_text(encoding="utf-8")
             assert process.poll() is None, text
-            found = re.search(r"at http://127\.0\.0\.1:(\d+)/[^$]*Ctrl-C stops\.\n", text)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/[^$]*Ctrl-C stops\.\n", text)
             return int(found[1]) if found else 0
 
         try:

@@ -128,7 +128,9 @@ def _load_file(path: Path) -> ModuleType:
 def _near_files(path: Path) -> str:
     folder = path.parent if path.parent.is_dir() else Path()
     near = difflib.get_close_matches(path.name, [p.name for p in folder.glob("*.py") if p.is_file()], n=3)
-    return f"; {folder.resolve()} has {', '.join(near)}" if near else f" (looked from {Path.cwd()})"
+    if not near:
+        return f" (looked from {Path.cwd()})"
+    return f" in {folder.resolve()}; did you mean {' or '.join(near)}?"
 
 
 def _load_module(name: str) -> ModuleType:

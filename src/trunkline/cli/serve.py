@@ -307,10 +307,11 @@ def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
 
 
 def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
-    """Say where everything is; the token stands behind a #, which browsers and proxies keep to themselves."""
-    lines = [f"Trunkline serves {', '.join(names)} at {url}/" + (f"#token={token}" if token else "")]
+    """Say where everything is. No line looks like the address of a page, as there is none."""
+    lines = [f"Trunkline serves {', '.join(names)} on {url.removeprefix('http://')}"]
     lines += [f"  AG-UI       {url}/agui" + ("" if len(names) == 1 else f" (each: {url}/agui/NAME)")]
     lines += [f"  CopilotKit  {url}/copilotkit", f"  ACP         {url}/acp", f"  sessions    {url}/sessions"]
     if unlocked:
         return [*lines, "There is no token: every program of this machine may use it. Ctrl-C stops."]
-    return [*lines, "Send the token as the header Authorization: Bearer TOKEN. Ctrl-C stops."]
+    lines += [f"  token       {token}"] if token else []
+    return [*lines, "Every request needs the token, as the header Authorization: Bearer TOKEN. Ctrl-C stops."]

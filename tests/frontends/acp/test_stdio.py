@@ -106,3 +106,14 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
     assert output.startswith("error: hello failed in turn turn_")
     assert "TRUNKLINE_TRACEBACK=1" in output
     assert output.count("\n") == 1
+
+
+def test_a_target_that_cannot_be_loaded_is_one_line_in_the_log_of_the_editor_at_once(tmp_path: Path) -> None:
+    env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": "memory:"}
+    with Talk([sys.executable, "-m", "trunkline", "acp", "gone.py:hello"], cwd=tmp_path, env=env) as talk:
+        talk.initialize()
+        assert talk.stderr == f"error: there is no file 'gone.py' (looked from {tmp_path})\n"
+        refused = talk.error("session/new", {"cwd": str(tmp_path), "mcpServers": []})
+        assert "there is no file 'gone.py'" in refused["message"]
+        assert talk.finish() == 0
+        assert talk.stderr.count("\n") == 1

@@ -2,13 +2,14 @@
 
 An editor starts a process per session and waits for the first answer, so nothing is imported here
 that this answer does not need. The agent itself is loaded right afterwards, or, when its card is not
-known yet, before. An agent that cannot be loaded is reported when a session is asked for.
+known yet, before. An agent that cannot be loaded is logged at once, and reported when a session is asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,8 @@ from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUN
 if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint
     from trunkline.session.hub import Hub
+
+log = logging.getLogger("trunkline.acp")
 
 
 class LazyEndpoint:
@@ -108,7 +111,7 @@ class LazyEndpoint:
                 hub = await self._open_hub()
                 await hub.prepare_agent()
         except TrunklineError as error:
-            self._error = error
+            self._remember(error)
             return initialize_result({}, self._client)
         return initialize_result(self._store_card(hub), self._client)
 
@@ -123,7 +126,12 @@ class LazyEndpoint:
         try:
             await self._open_endpoint()
         except TrunklineError as error:
-            self._error = error
+            self._remember(error)
+
+    def _remember(self, error: TrunklineError) -> None:
+        """Keep why the agent cannot be loaded for whoever asks for a session; editors show the log."""
+        self._error = error
+        log.error("%s", error)
 
     async def _open_endpoint(self) -> AcpEndpoint:
         async with self._opening:
