@@ -126,6 +126,10 @@ def test_a_form_and_a_link_are_accepted_with_what_came() -> None:
         (PERMISSION, None, 'interrupt q1 wants {"approved": true or false}'),
         (PERMISSION, "yes", 'interrupt q1 wants {"approved": true or false}'),
         (PERMISSION, {"approved": 1}, 'interrupt q1 wants {"approved": true or false}'),
+        (PERMISSION, {"optionId": []}, "there is no option [] in q1: give one of allow_once"),
+        (PERMISSION, {"approved": False, "optionId": "allow_once"}, "contradict each other"),
+        (PERMISSION, {"approved": True, "optionId": "reject_once"}, "contradict each other"),
+        (PERMISSION, {"approved": True, "reason": {}}, "the reason is {}: give a text"),
         (PERMISSION, {"optionId": "maybe"}, "there is no option 'maybe' in q1: give one of allow_once"),
         (
             Permission(call_id="c1", options=default_options()),

@@ -125,15 +125,21 @@ def answer_of(asked: ev.Asked, entry: wire.ResumeEntry, by: str | None) -> Answe
 
 def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Answer:
     fields = cast("dict[str, Any]", payload) if isinstance(payload, dict) else {"approved": payload}
-    chosen = fields.get("optionId")
+    chosen, approved, reason = fields.get("optionId"), fields.get("approved"), fields.get("reason")
+    if not isinstance(reason, str | None):
+        raise InvalidCommand(f"the reason is {reason!r}: give a text, or leave it out")
     if chosen is not None:
-        if chosen not in {option.option_id for option in question.options}:
+        option = next((one for one in question.options if one.option_id == chosen), None)
+        if option is None:
             known = ", ".join(option.option_id for option in question.options)
             raise InvalidCommand(
                 f"there is no option {chosen!r} in {made['question_id']}: give one of {known}"
             )
+        if approved is not None and approved is not (option.kind in ALLOW_KINDS):
+            raise InvalidCommand(
+                f"optionId {chosen!r} and approved {approved!r} contradict each other: leave one out"
+            )
     else:
-        approved = fields.get("approved")
         if not isinstance(approved, bool):
             raise InvalidCommand(
                 f'interrupt {made["question_id"]} wants {{"approved": true or false}} as payload'
@@ -141,9 +147,9 @@ def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Ans
         wanted = [option for option in question.options if (option.kind in ALLOW_KINDS) == approved]
         wanted.sort(key=lambda option: not option.kind.endswith("_once"))
         if not wanted:
-            return Answer(outcome="declined", reason=fields.get("reason"), **made)
+            return Answer(outcome="declined", reason=reason, **made)
         chosen = wanted[0].option_id
     edited = fields.get("editedArgs")
     if edited is not None and not question.allows_edit:
         raise InvalidCommand(f"the arguments of {question.call_id} cannot be edited: leave editedArgs out")
-    return Answer(outcome="selected", option_id=chosen, input=edited, reason=fields.get("reason"), **made)
+    return Answer(outcome="selected", option_id=chosen, input=edited, reason=reason, **made)

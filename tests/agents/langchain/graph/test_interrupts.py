@@ -9,7 +9,13 @@ from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 
 from trunkline.agents.langchain.graph.forms import DECLINED
-from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
+from trunkline.agents.langchain.graph.interrupts import (
+    OpenCalls,
+    Pending,
+    pending_questions,
+    read_answer,
+    resume_value,
+)
 from trunkline.commands import Answer
 from trunkline.errors import AgentError
 from trunkline.events import Answered, Asked
@@ -165,6 +171,29 @@ def test_a_reviewer_that_says_nothing_of_decisions_can_be_approved_or_rejected()
     assert ask(Interrupt(value=bare, id="i1")).decisions == ("approve", "reject")
     named: dict[str, Any] = {**bare, "allowed_decisions": ["respond", "reject"]}
     assert ask(Interrupt(value=named, id="i1")).decisions == ("respond", "reject")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"action_requests": []},
+        {"action_requests": [1]},
+        {"action_requests": [{"name": "rm"}], "review_configs": 5},
+        {"type": "tool_approval", "tool_call_id": "c1", "allowed_decisions": 5},
+        {"type": "trunkline.question"},
+    ],
+)
+def test_a_value_that_only_looks_like_a_known_one_is_a_free_question(value: dict[str, Any]) -> None:
+    item = ask(Interrupt(value=value, id="i1"))
+    assert isinstance(item.question, Form)
+    assert resume_value([item], {}) == {"i1": DECLINED}
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "declined", "cancelled", "expired"])
+def test_an_option_counts_only_where_it_was_selected(outcome: str) -> None:
+    answered = read_answer({"outcome": outcome, "option_kind": "allow_once"}, "q1")
+    assert answered is not None
+    assert answered.option_kind is None
 
 
 @pytest.mark.parametrize("shape", ["batched", "per_call"])

@@ -599,12 +599,13 @@ async def test_without_a_channel_a_checkpointer_keeps_the_question_as_an_interru
     assert result["messages"][-2].status == ("error" if decision["type"] == "reject" else "success")
 
 
-async def test_an_interrupt_is_also_answered_as_the_batches_of_langchain_are() -> None:
+@pytest.mark.parametrize("wrong", [[{"type": "approve"}] * 2, {"w1": {"type": "approve"}}])
+async def test_an_interrupt_is_also_answered_as_the_batches_of_langchain_are(wrong: Any) -> None:
     scene = Scene({"*": EVERY}, [call("write", {"path": "a"}, "w1")], "Done.", checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
     await scene.graph.ainvoke(GO, config)
     with pytest.raises(ValueError, match="about one call: give one decision"):
-        await scene.graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}] * 2}), config)
+        await scene.graph.ainvoke(Command(resume={"decisions": wrong}), config)
     await scene.graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
     assert scene.trace.ran == ["a"]
 

@@ -9,7 +9,7 @@ is the free-form ``interrupt()`` of LangGraph: a form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 from langgraph import types
@@ -140,13 +140,13 @@ def pending_questions(
         value: Any = interrupt.value
         fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         lane = calls.lane_of(interrupt)
-        if isinstance(fields.get("action_requests"), list):
+        if _fits(fields, _Batch):
             found += _batch(interrupt, fields, lane, calls, name_call, covers)
-        elif fields.get("type") == "tool_approval" and "tool_call_id" in fields:
+        elif fields.get("type") == "tool_approval" and _fits(fields, _Approval):
             allowed = fields.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
             native_id = str(fields["tool_call_id"])
             found.append(_review(interrupt, fields, lane, native_id, allowed, name_call, covers))
-        elif fields.get("type") == _OURS:
+        elif fields.get("type") == _OURS and _fits(fields, _Ours):
             question = msgspec.convert(fields["question"], Question)
             found.append(
                 Pending(interrupt_id=str(interrupt.id), question=question, lane=fields.get("lane"), ours=True)
@@ -158,6 +158,40 @@ def pending_questions(
                 Pending(interrupt_id=str(interrupt.id), question=form.question(), lane=lane, form=form)
             )
     return found
+
+
+class _Action(msgspec.Struct):
+    name: str | None = None
+
+
+class _Config(msgspec.Struct):
+    action_name: str | None = None
+    allowed_decisions: list[str] | None = None
+
+
+class _Batch(msgspec.Struct):
+    action_requests: Annotated[list[_Action], msgspec.Meta(min_length=1)]
+    review_configs: list[_Config] | None = None
+
+
+class _Approval(msgspec.Struct):
+    tool_call_id: Any
+    name: str | None = None
+    allowed_decisions: list[str] | None = None
+
+
+class _Ours(msgspec.Struct):
+    question: Question
+    lane: str | None = None
+
+
+def _fits(fields: dict[str, Any], shape: type[msgspec.Struct]) -> bool:
+    """Whether a value has a known shape; any other is a free-form interrupt, whatever its keys are called."""
+    try:
+        msgspec.convert(fields, shape)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _nothing(tool_call: Mapping[str, Any]) -> Coverage | None:
@@ -385,11 +419,17 @@ def interrupt_for(question: Question, lane: str | None) -> Any:
 
 
 def read_answer(value: Any, question_id: str) -> ev.Answered | None:
-    """Read an answer that a graph was resumed with; None if it is something else."""
+    """Read an answer that a graph was resumed with; None if it is something else.
+
+    An option counts only where one was selected: a question that was declined allows nothing.
+    """
     try:
-        return msgspec.convert({**value, "type": "answered", "question_id": question_id}, ev.Answered)
+        answered = msgspec.convert({**value, "type": "answered", "question_id": question_id}, ev.Answered)
     except (TypeError, msgspec.ValidationError):
         return None
+    if answered.outcome == "selected":
+        return answered
+    return msgspec.structs.replace(answered, option_id=None, option_kind=None)
 
 
 def _as_value(answered: ev.Answered) -> dict[str, Any]:

@@ -357,7 +357,7 @@ def _options(words: list[Word], covers: Coverage | None) -> tuple[Option, ...]:
 
 def _read(answered: ev.Answered, call: Call, words: list[Word]) -> Verdict:
     """Say what an answer means; whatever is no clear yes is a no."""
-    if answered.option_kind in ALLOW_KINDS:
+    if answered.outcome == "selected" and answered.option_kind in ALLOW_KINDS:
         if answered.input is None or answered.input == call.get("args"):
             if "approve" in words:
                 return _APPROVED
@@ -406,8 +406,8 @@ def _only_decision(given: Any) -> Any:
     decisions = cast("dict[str, Any]", given).get("decisions") if isinstance(given, dict) else None
     if decisions is None:
         return cast("Any", given)
-    if len(decisions) != 1:
+    if not isinstance(decisions, list) or len(cast("list[Any]", decisions)) != 1:
         raise ValueError(
-            "this interrupt is about one call: give one decision, and resume several by their ids"
+            "this interrupt is about one call: give one decision in a list, and resume several by their ids"
         )
-    return decisions[0]
+    return cast("list[Any]", decisions)[0]
