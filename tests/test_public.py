@@ -25,7 +25,8 @@ MODULES = {
         Rewinds Sayable SetsConfig
     """,
     "agents.langchain": """
-        READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware
+        READY_MODES AcpAgentOptions AguiAgentOptions ContentBlockMapper LangChainAgent Mode ModeMiddleware
+        PermissionMiddleware PlanMiddleware
         Rule SessionMiddleware ToolMiddleware TrunklineCallbackHandler TrunklineContext acp_agent
         acp_middleware agui_agent agui_middleware agui_system emit_custom emit_plan emit_raw load_mcp_tools
         map_error_to_content        map_to_stop_reason session_tools

@@ -32,6 +32,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Literal, NamedTuple
 
 __all__ = [
@@ -238,3 +239,12 @@ class Denied(WorkspaceError):
 
 class TrunklineDeprecation(UserWarning):
     """A name or a form that will go away; not a DeprecationWarning, which Python hides from most people."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give the end of an error about a name that does not exist: the known ones that are like it, or ''."""
+    import difflib  # Slow to import, and only errors need it.
+
+    names = list(known)
+    near = [one for one in names if name and one.startswith(name)] or difflib.get_close_matches(name, names)
+    return f"; did you mean {' or '.join(near[:3])}?" if near else ""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
     from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
     from trunkline.agents.langchain.hosted.context import TrunklineContext
+    from trunkline.agents.langchain.hosted.options import AcpAgentOptions, AguiAgentOptions
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READY_MODES",
+    "AcpAgentOptions",
+    "AguiAgentOptions",
     "ContentBlockMapper",
     "LangChainAgent",
     "Mode",
@@ -78,6 +81,8 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "READY_MODES": "trunkline.agents.langchain.middleware.mode",
+        "AcpAgentOptions": "trunkline.agents.langchain.hosted.options",
+        "AguiAgentOptions": "trunkline.agents.langchain.hosted.options",
         "ContentBlockMapper": "trunkline.agents.langchain.messages.mapper",
         "LangChainAgent": "trunkline.agents.langchain.agent",
         "Mode": "trunkline.agents.langchain.middleware.mode",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
+from trunkline.errors import ConfigurationError
 from trunkline.tools.naming import KindMapper, cautious_kind
 
 SessionIdExtractor = Callable[[Any], "str | None"]
@@ -40,12 +41,23 @@ class UserFunction:
             return self._fallback(*given)
 
 
+def check_function(given: Any, option: str) -> None:
+    """Refuse what cannot be called."""
+    if given is not None and not callable(given):
+        kind = cast("type[Any]", type(given))
+        hint = ", such as the get of this one" if issubclass(kind, Mapping) else ""
+        raise ConfigurationError(
+            f"{option} is an object of type {kind.__name__}: give a function{hint}, or None"
+        )
+
+
 def contain(
     function: Callable[..., Any] | None, option: str, instead: str, fallback: Callable[..., Any] | None = None
 ) -> UserFunction | None:
     """Give a function that never raises; None for None, and the same for one that is contained already."""
     if function is None or isinstance(function, UserFunction):
         return function
+    check_function(function, option)
     return UserFunction(function, option, instead, fallback or _give_none)
 
 

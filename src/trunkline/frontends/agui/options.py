@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, did_you_mean
 from trunkline.events import StepKind
 
 __all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
@@ -110,6 +110,7 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
         """Make options of names and values; an unknown name is refused with the known ones."""
         unknown = sorted(set(fields) - set(cls.__struct_fields__))
         if unknown:
+            hint = did_you_mean(unknown[0], cls.__struct_fields__) or "."
             known = ", ".join(cls.__struct_fields__)
-            raise ConfigurationError(f"there is no option {', '.join(unknown)}: the options are {known}")
+            raise ConfigurationError(f"there is no option {', '.join(unknown)}{hint} The options are {known}")
         return msgspec.structs.replace(options or cls(), **fields) if fields else options or cls()

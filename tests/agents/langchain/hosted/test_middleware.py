@@ -44,6 +44,26 @@ def test_an_option_that_does_not_exist_is_refused_with_those_that_do(front_end: 
         OwnMiddleware(front_end, None, {"colour": "red"})
 
 
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ({"prompt": "Be kind."}, r"no option 'prompt'; did you mean system_prompt\?"),
+        ({"emit_plan_on": ()}, r"did you mean .*emit_on"),
+        ({"emit_steps": "node"}, "emit_steps is an option of agui_agent only"),
+        ({"tool_kind_mapper": {"look": "read"}}, "tool_kind_mapper is an object of type dict: .*the get of"),
+        ({"content_mapper": "text"}, "content_mapper is an object of type str: give a function"),
+        ({"state_mapper": 3}, "state_mapper is an object of type int"),
+        ({"session_id_extractor": "thread"}, "session_id_extractor is an object of type str"),
+        ({"content_block_mapper": str}, "a subclass of ContentBlockMapper"),
+    ],
+)
+@pytest.mark.parametrize("given", ["model", "agent"])
+def test_a_wrong_option_is_refused_with_the_likely_right_one(option: Any, text: str, given: str) -> None:
+    model = ScriptedChatModel("Hi.")
+    with pytest.raises(ConfigurationError, match=text):
+        acp_agent(model if given == "model" else create_agent(model), **option)
+
+
 def test_each_front_end_adds_its_own_options() -> None:
     assert "client_capabilities" in known_options("acp")
     assert "client_capabilities" not in known_options("agui")

@@ -206,3 +206,11 @@ async def test_a_run_without_a_transport_is_warned_of_once_with_the_line_to_writ
     for _ in range(2):
         await soon(wrapper.ainvoke(PROMPT))
     assert len(caplog.records) == 2
+
+
+def test_a_wrapper_names_its_agent_and_lists_what_that_can_do() -> None:
+    named = agui_agent(create_agent(model(), name="weather"))
+    assert repr(named) == "AguiAgent(weather)"
+    assert {"get_state", "ainvoke", "set_mode", "middleware"} <= {*dir(named)}
+    assert "AguiAgentOptions" in (agui_agent.__doc__ or "")
+    assert "AcpAgentOptions" in (acp_agent.__doc__ or "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -27,6 +27,7 @@ from trunkline.agents.langchain.hosted.run_channels import OwnRuns, front_end_of
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         super().__init__()
         self.emit_text_chunks = emit_text_chunks
         self.emit_reasoning_chunks = emit_reasoning_chunks
+        if not isinstance(cast("Any", content_block_mapper), ContentBlockMapper | None):
+            raise ConfigurationError(
+                f"content_block_mapper is an object of type {type(content_block_mapper).__name__}: give an "
+                "object of a subclass of ContentBlockMapper"
+            )
         self.content_block_mapper = content_block_mapper
         self.channel_source: ChannelSource | None = None
         if transport is not None:

@@ -58,8 +58,9 @@ def acp_agent(
 ) -> AcpAgent:
     """Make an agent that speaks ACP, from a model (as ``create_agent`` does) or around an agent.
 
-    Options are those of ``acp_middleware`` and of ``create_agent``. An agent that exists already is
-    followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
+    Options are those of ``acp_middleware`` and of ``create_agent``. ``AcpAgentOptions`` has their names
+    and types, and docs/langchain.md says what they do. An agent that exists already is followed by callbacks
+    alone: an option that needs a middleware inside it raises ConfigurationError.
     """
     return AcpAgent(*build_agent("acp", model_or_agent, tools, transport, middleware, options), callbacks)
 

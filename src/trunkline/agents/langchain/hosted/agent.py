@@ -174,6 +174,14 @@ class OwnAgent(Runnable[Any, Any]):
 
     # -- what the agent itself says ----------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        """Name the agent."""
+        return f"{type(self).__name__}({self.name or type(self.agent).__name__})"
+
+    def __dir__(self) -> list[str]:
+        """List the names of the agent, too."""
+        return sorted({*super().__dir__(), *dir(self.agent)})
+
     def __getattr__(self, name: str) -> Any:
         """Give whatever else the agent has."""
         if name.startswith("__") or "agent" not in self.__dict__:
@@ -318,6 +326,8 @@ def build_agent(
     known = known_options(front_end)
     own = OwnMiddleware(front_end, transport, {name: options[name] for name in known if name in options})
     rest = {name: value for name, value in options.items() if name not in known}
+    build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
+    check_names(front_end, rest, [*known, *inspect.signature(build).parameters])
     function = f"{front_end}_agent"
     if isinstance(model_or_agent, OwnAgent):
         raise ConfigurationError(f"this agent shows its runs already: give {function} its .agent instead")
@@ -335,8 +345,6 @@ def build_agent(
             f"{function} takes a chat model, the name of one as in 'openai:gpt-5.5', or an agent, "
             f"not an object of type {type(model_or_agent).__name__}"
         )
-    build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
-    check_names(front_end, rest, [*known, *inspect.signature(build).parameters])
     return build(model_or_agent, list(tools or ()), middleware=[own, *middleware], **rest), own
 
 

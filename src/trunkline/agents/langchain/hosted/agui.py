@@ -69,8 +69,9 @@ def agui_agent(
 ) -> AguiAgent:
     """Make an agent that speaks AG-UI, from a model (as ``create_agent`` does) or around an agent.
 
-    Options are those of ``agui_middleware`` and of ``create_agent``. An agent that exists already is
-    followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
+    Options are those of ``agui_middleware`` and of ``create_agent``. ``AguiAgentOptions`` has their names
+    and types, and docs/langchain.md says what they do. An agent that exists already is followed by callbacks
+    alone: an option that needs a middleware inside it raises ConfigurationError.
     """
     return AguiAgent(*build_agent("agui", model_or_agent, tools, transport, middleware, options), callbacks)
 

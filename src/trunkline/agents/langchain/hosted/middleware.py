@@ -18,7 +18,7 @@ from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.user_functions import contain_extractor
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, did_you_mean
 from trunkline.session.hosted.frontends import load_front_end
 
 # Every piece takes the options that it knows by name.
@@ -146,7 +146,11 @@ def check_names(front_end: str, options: Mapping[str, Any], known: Iterable[str]
         if name in elsewhere:
             raise ConfigurationError(f"{name} cannot be given here: {elsewhere[name]}")
         if name not in known:
-            raise ConfigurationError(f"there is no option {name!r}; the options are {', '.join(known)}")
+            for other in {"acp", "agui"} - {front_end}:
+                if name in load_front_end(other).option_names:
+                    raise ConfigurationError(f"{name} is an option of {other}_agent only: leave it out here")
+            hint = did_you_mean(name, known) or "."
+            raise ConfigurationError(f"there is no option {name!r}{hint} The options are {', '.join(known)}")
 
 
 def share(options: dict[str, Any], piece: Callable[..., Any]) -> dict[str, Any]:

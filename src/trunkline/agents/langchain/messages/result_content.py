@@ -9,7 +9,7 @@ import msgspec
 
 from trunkline import content as c
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.user_functions import UserFunction, contain
+from trunkline.agents.langchain.user_functions import UserFunction, check_function, contain
 
 ContentMapper = Callable[
     [Any], "Iterable[str | c.Content | dict[str, Any]] | str | c.Content | dict[str, Any] | None"
@@ -25,6 +25,7 @@ def contain_content_mapper(mapper: ContentMapper | None) -> UserFunction | None:
     """Give a mapper whose result is read as content, and which never raises."""
     if mapper is None or isinstance(mapper, UserFunction):
         return mapper
+    check_function(mapper, "content_mapper")
 
     def read(message: Any) -> tuple[c.Content, ...] | None:
         return read_content(mapper(message))

@@ -25,7 +25,7 @@ from trunkline.agents.langchain.middleware._hooks import (
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
 from trunkline.agents.langchain.middleware._run_observer import add_to_state, state_channels
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
-from trunkline.agents.langchain.user_functions import SessionIdExtractor, contain_extractor
+from trunkline.agents.langchain.user_functions import SessionIdExtractor, check_function, contain_extractor
 from trunkline.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             )
         self.session_id_extractor = contain_extractor(session_id_extractor)
         self.emit_state_snapshots: Snapshots = emit_state_snapshots
+        check_function(state_mapper, "state_mapper")
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
         self._state_events = StateEvents(emit_state_snapshots, state_mapper)
