@@ -25,6 +25,7 @@ from trunkline.folding import Folder
 from trunkline.frontends.agui.buffered_transports import cancel_once
 from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_input, read_intent
 from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.legacy_interrupts import has_answer, with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import answer_of
 from trunkline.frontends.agui.snapshot_size import clearing, corrected, fits_frame, fitting, would_reorder
@@ -134,7 +135,7 @@ class AguiHosted:
 
     def intent_of(self, request: Any, thread: Conversation, questions: Mapping[str, ev.Asked]) -> Intent:
         """Say what a request means for its thread; raises InvalidCommand."""
-        return read_intent(request, ThreadOutline.of(thread), questions, by="agui")
+        return read_intent(with_resume(request, questions), ThreadOutline.of(thread), questions, by="agui")
 
 
 class _Encoder(AguiEncoder):
@@ -190,7 +191,7 @@ class AguiOutput:
         self._run = run
         self._request = run.request
         # Without a request, the caller resumed what this turn was interrupted for.
-        resumes = self._has_begun if run.request is None else bool(run.request.resume)
+        resumes = self._has_begun if run.request is None else has_answer(run.request)
         self._encoder.continue_in(run.run_id or "", resumes=resumes)
         self._open = self._has_begun = True
         tools = self._request.tools or () if self._request is not None else ()

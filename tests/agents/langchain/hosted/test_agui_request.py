@@ -7,6 +7,7 @@ import pytest
 from ag_ui_validate.pytest_plugin import validate_agui
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
@@ -91,8 +92,14 @@ async def test_two_approvals_are_asked_together_and_answered_together(restart: b
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
-async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(restart: bool, page: Page) -> None:
-    async def ask(state: Any) -> Any:
+@pytest.mark.parametrize("older", [False, True], ids=["resume", "command.resume"])
+async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(
+    restart: bool, older: bool, page: Page
+) -> None:
+    seen: dict[str, Any] = {}
+
+    async def ask(state: Any, config: RunnableConfig) -> Any:
+        seen.update(config.get("configurable", {}))
         answer = interrupt("Which colour?")
         return {"messages": [AIMessage(f"It is {answer}.", id="said")]}
 
@@ -102,9 +109,14 @@ async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(restart:
     assert page.outcome == "interrupt"
     if restart:
         agent = agui_agent(graph)
-    await ainvoke(agent, page.request(resume=page.resume(every="red")), transport=page)
+    props = {"page": 2, **({"command": {"resume": "red"}} if older else {})}
+    resume = None if older else page.resume(every="red")
+    context = [{"description": "d", "value": "v"}]
+    answer = page.request(resume=resume, forwardedProps=props, context=context)
+    await ainvoke(agent, answer, transport=page)
 
     assert (page.text, page.outcome, page.breaches) == ("It is red.", "success", [])
+    assert (seen["client_context"], seen["forwarded_props"]) == (context, {"page": 2})
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])

@@ -24,10 +24,11 @@ from langgraph.types import Command
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.graph.client_input import add_to_config
 from trunkline.agents.langchain.graph.interrupts import emit_decision
 from trunkline.agents.langchain.graph.threads import is_durable
 from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent, build_agent
-from trunkline.agents.langchain.hosted.agui_request import read_request, thread_messages
+from trunkline.agents.langchain.hosted.agui_request import client_prompt, read_request, thread_messages
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
 from trunkline.agents.langchain.hosted.options import AguiAgentOptions, AguiRunOptions
 from trunkline.agents.langchain.hosted.run import OwnRun
@@ -110,7 +111,9 @@ class AguiAgent(OwnAgent):
         self, request: wire.RunAgentInput, run: OwnRun | None, config: RunnableConfig
     ) -> Any:
         """Do what a request means before the agent runs; give what it runs with."""
-        thread_id = _thread(config)["configurable"]["thread_id"]
+        configurable = config.setdefault("configurable", {})
+        configurable.update(add_to_config(configurable, client_prompt(request)))
+        thread_id = configurable["thread_id"]
         questions: Mapping[str, ev.Asked] = run.turn.questions if run is not None else {}
         front_end = self.middleware.runs.front_end
         try:

@@ -107,6 +107,16 @@ async def read_request(
     )
 
 
+def client_prompt(request: wire.RunAgentInput) -> Prompt:
+    """What a request says besides its messages; an older client's answer is no part of it."""
+    tools: Any = tuple(msgspec.to_builtins(tool) for tool in request.tools or ())
+    context: Any = tuple(msgspec.to_builtins(item) for item in request.context or ())
+    props: Any = request.forwarded_props
+    given = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
+    forwarded = {name: value for name, value in given.items() if name != "command"}
+    return Prompt(tools=tools, context=context, forwarded=forwarded)
+
+
 def _pending(snapshot: Any, messages: list[Any]) -> list[Pending]:
     calls = OpenCalls()
     calls.add(None, unanswered_calls(messages))
@@ -133,9 +143,7 @@ def _from_history(agent: Any, request: wire.RunAgentInput, mapper: ContentBlockM
         raise InvalidCommand("there is nothing to answer: the last message must be the user's, or a result")
     text = last.text if last.type == "human" else ""
     known = messages[:-1] if last.type == "human" else messages
-    tools: Any = tuple(msgspec.to_builtins(tool) for tool in request.tools or ())
-    context: Any = tuple(msgspec.to_builtins(item) for item in request.context or ())
-    client = client_state(agent, Prompt(tools=tools, context=context))
+    client = client_state(agent, client_prompt(request))
     payload = input_for(agent, list(messages), text, _fields(request.state), "the agent", client)
     return RequestMeaning(payload=payload, known=list(known))
 
