@@ -25,6 +25,10 @@ def imported(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
 
 
+def test_a_default_in_the_help_can_be_given() -> None:
+    assert "default: none" in " ".join(run("exec", "--help").out.split())
+
+
 def test_the_version_is_said() -> None:
     assert run("--version").out == f"trunkline {__version__}\n"
 

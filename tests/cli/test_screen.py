@@ -74,6 +74,15 @@ def test_a_card_shows_what_was_given_and_what_came_back() -> None:
     assert "… 20 more lines" in shown.getvalue()
 
 
+@pytest.mark.parametrize(("output", "times"), [("not now,\nplease", 0), ("", 1)])
+def test_a_reason_that_is_the_result_too_is_shown_once(output: str, times: int) -> None:
+    screen, shown = make()
+    call = Call(call_id="c", name="run", status="denied", output=output, reason="not now,\nplease")
+    screen.card(call, Conversation())
+    assert shown.getvalue().count("please") == 1
+    assert shown.getvalue().count("not now, please") == times
+
+
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
 def test_a_call_without_anything_to_show_is_a_line(status: ev.ToolStatus) -> None:
     screen, shown = make()

@@ -54,8 +54,8 @@ cancels the turn first).
 @click.option(
     "--approve",
     type=click.Choice(["all", "reads", "none"]),
-    show_default="none",
-    help="How questions about tools are answered: all, reads (those that read or search), or none may run.",
+    help="How questions about tools are answered: all, reads (those that read or search), or none may run "
+    "(default: none).",
 )
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), help="Cancel after S seconds.", metavar="S"

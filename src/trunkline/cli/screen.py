@@ -93,7 +93,8 @@ class Screen:
         """Draw a call that has ended, with what it was given and what it gave."""
         self.end_answer()
         lines = [*_given(call), *_output(call, conversation)]
-        if call.reason:
+        # The result of a refused call is often the reason itself.
+        if call.reason and "\n".join(escape(call.reason).splitlines()) not in "\n".join(lines):
             lines.append(one_line(call.reason))
         if len(lines) > _CARD_LINES:
             lines = [*lines[:_CARD_LINES], f"… {len(lines) - _CARD_LINES} more lines"]

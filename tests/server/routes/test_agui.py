@@ -138,7 +138,7 @@ async def test_what_is_no_request_is_refused_before_the_stream() -> None:
     async with served() as (_, client):
         empty = await client.post("/agui", json={})
         broken = await client.post("/agui", content=b"{", headers={"content-type": "application/json"})
-        nobody = await client.post("/agui/nobody", json=run_input())
+        nobody = await client.post("/agui/nobody", json={})
     assert (empty.status_code, empty.json()["error"]["code"]) == (422, "invalid_command")
     assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_command")
     assert (nobody.status_code, nobody.json()["error"]["code"]) == (404, "agent")

@@ -64,7 +64,8 @@ class AguiRoutes:
         return await self._stream(request, replay=True)
 
     async def _stream(self, request: Request, *, replay: bool) -> Response:
-        runs, limits, agent = self._runs, self._agents.limits, request.path_params.get("agent")
+        runs, limits = self._runs, self._agents.limits
+        agent = self._agents.resolve_name(request.path_params.get("agent"))
         with self._agents.body_budget.hold(access_of(request.scope).principal) as take:
             body = await read_body(request, limits, with_history=True, take=take)
             wanted = read_input(body, most=limits.messages)
