@@ -49,7 +49,7 @@ def find_source(context: TrunklineContext | None, own: Any, config: Any = None) 
     source: ChannelSource | None = getattr(own, "channel_source", None)
     if source is not None:
         return source
-    if context is not None and context.transport is not None:
+    if context is not None and hasattr(context.transport, "emit"):
         return runs_of_context(context.transport)
     try:
         handlers = handlers_in(config or get_config())
@@ -61,7 +61,7 @@ def find_source(context: TrunklineContext | None, own: Any, config: Any = None) 
 
 def _beside(channel: Channel, other: Channel | None) -> Channel:
     """The channel of another front end that is shown the same run; one without a transport shows nothing."""
-    if other is None:
+    if other is None or other is channel:
         return channel
     channel.beside.add(other)
     other.beside.add(channel)

@@ -19,7 +19,7 @@ from trunkline.frontends.acp.questions import Asker
 from trunkline.intents import Intent
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.messages import REQUEST_CANCELLED, RpcError
-from trunkline.session.hosted.frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedOutput, RunInfo, refuse_class, takes_arguments
 from trunkline.transports.sender import Sender
 
 _REQUEST_TIMEOUT = 3600.0  # seconds a person has for an answer
@@ -39,7 +39,15 @@ class AcpHosted:
         self._client = client_capabilities
 
     def check(self, transport: Any) -> None:
-        """Any object is taken: one without ``emit`` is reported when something is sent."""
+        """Refuse an object that cannot be a transport."""
+        refuse_class(transport)
+        request: Any = getattr(transport, "request", None)
+        if not takes_arguments(getattr(transport, "emit", None), 2) or not callable(request):
+            raise ConfigurationError(
+                "a transport of ACP has emit(method, params) and async request(method, params, timeout=), "
+                f"and {type(transport).__name__} lacks them: stdio_transport() makes one, and "
+                "RecordingTransport() is one for tests; one of AG-UI is for agui_agent"
+            )
 
     def read_request(self, input: Any) -> Any:
         """Give the input as it is: a request is read by the transport."""

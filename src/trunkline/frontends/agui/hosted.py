@@ -33,7 +33,7 @@ from trunkline.intents import Intent
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.protocols.agui.messages import snapshot_of
-from trunkline.session.hosted.frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedOutput, RunInfo, refuse_class, takes_arguments
 from trunkline.session.ids import new_id
 from trunkline.transports.sender import Sender
 
@@ -68,11 +68,13 @@ class AguiHosted:
 
     def check(self, transport: Any) -> None:
         """Refuse an object that cannot be a transport."""
-        emit: Any = getattr(transport, "emit", None)
-        if not callable(emit) or inspect.iscoroutinefunction(emit):
+        refuse_class(transport)
+        speaks_acp = inspect.iscoroutinefunction(getattr(transport, "request", None))
+        if speaks_acp or not takes_arguments(getattr(transport, "emit", None), 1):
             raise ConfigurationError(
-                f"a transport has a plain function emit(event), and {type(transport).__name__} has none: "
-                "sse_transport(), websocket_transport(), http_transport() and console_transport() make some"
+                "a transport of AG-UI has a plain function emit(event), and "
+                f"{type(transport).__name__} has none: sse_transport(), websocket_transport(), "
+                "http_transport() and console_transport() make some; one of ACP is for acp_agent"
             )
 
     def read_request(self, input: Any) -> Any:

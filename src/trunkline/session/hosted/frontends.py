@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Protocol
@@ -174,6 +175,33 @@ class FrontEndClass(Protocol):
     def __call__(self, **options: Any) -> HostedFrontEnd:
         """Make the front end with its options."""
         ...
+
+
+def refuse_class(transport: Any) -> None:
+    """Refuse a class, of which no object was made."""
+    if isinstance(transport, type):
+        raise ConfigurationError(f"{transport.__name__} is a class: give an object of it as the transport")
+
+
+def takes_arguments(method: Any, count: int) -> bool:
+    """Whether a plain function can be called with so many positional arguments, as far as one can see."""
+    if not callable(method) or inspect.iscoroutinefunction(method):
+        return False
+    function: Any = getattr(method, "__func__", None)
+    return _takes(method, count) if function is None else _method_takes(function, count + 1)
+
+
+def _takes(function: Any, count: int) -> bool:
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # Written in C, without a signature.
+        return True
+    return True
+
+
+_method_takes = functools.lru_cache(maxsize=64)(_takes)  # Each run is checked.
 
 
 @functools.cache

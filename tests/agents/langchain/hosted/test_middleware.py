@@ -162,7 +162,7 @@ async def test_a_middleware_may_be_given_alone_in_a_list_or_as_a_list(make: Any,
     def emit(*event: Any) -> None:
         shown.append(event)
 
-    own = make(SimpleNamespace(emit=emit))
+    own = make(SimpleNamespace(emit=emit, request=None if make is agui_middleware else print))
     agent = create_agent(ScriptedChatModel("Hi."), [], middleware=spellings(own)[at])
     await soon(agent.ainvoke({"messages": [("user", "x")]}, {"callbacks": own.callbacks}))
     assert "Hi." in str(shown)

@@ -24,6 +24,7 @@ from trunkline.agents.langchain import (
 )
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.frontends.agui import sse_transport
 from trunkline.testing import AguiRecorder, RecordingTransport
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -192,7 +193,7 @@ async def test_a_context_that_is_a_dict_needs_no_schema() -> None:
     assert page.messages[-1]["content"] == "Hi."
 
 
-@pytest.mark.parametrize("context", [None, TrunklineContext(), {"transport": "a bus"}])
+@pytest.mark.parametrize("context", [None, TrunklineContext()])
 async def test_a_run_without_a_transport_is_warned_of_once_with_the_line_to_write(
     context: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -205,7 +206,71 @@ async def test_a_run_without_a_transport_is_warned_of_once_with_the_line_to_writ
     wrapper = agui_agent(model("1", "2"))
     for _ in range(2):
         await soon(wrapper.ainvoke(PROMPT))
-    assert len(caplog.records) == 2
+    (_, warning) = caplog.records
+    assert "agent.ainvoke(input, transport=...)" in warning.getMessage()
+
+
+async def test_a_word_in_a_context_is_no_transport_where_one_is_needed() -> None:
+    bus, page = {"transport": "a bus"}, AguiRecorder()
+    await soon(create_agent(model(), [], middleware=agui_middleware(page)).ainvoke(PROMPT, context=bus))
+    assert page.messages[-1]["content"] == "Hi."
+    for agent in (
+        create_agent(model(), [], middleware=agui_middleware()),
+        create_agent(model(), [], middleware=acp_middleware()),
+        agui_agent(model()),
+        acp_agent(model()),
+    ):
+        with pytest.raises(ConfigurationError, match=r"a transport of .* and str"):
+            await soon(agent.ainvoke(PROMPT, context=bus))
+    for wrong in ("a bus", AguiRecorder):
+        with pytest.raises(ConfigurationError, match=r"sse_transport\(\) makes one"):
+            TrunklineContext(transport=wrong)
+
+
+class NoRequest:
+    def emit(self, method: str, params: Any) -> None:
+        """Ask nobody anything."""
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong", "why"),
+    [
+        (agui_agent, RecordingTransport(), r"emit\(event\).*one of ACP is for acp_agent"),
+        (agui_agent, AguiRecorder, "AguiRecorder is a class"),
+        (agui_agent, sse_transport, "function has none"),
+        (acp_agent, AguiRecorder(), r"request\(.*one of AG-UI is for agui_agent"),
+        (acp_agent, NoRequest(), "NoRequest lacks them"),
+        (acp_agent, RecordingTransport, "RecordingTransport is a class"),
+    ],
+)
+async def test_what_is_no_transport_of_the_protocol_is_refused_at_once(
+    make: Any, wrong: Any, why: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        make(model(), transport=wrong)
+    with pytest.raises(ConfigurationError, match=why):
+        await soon(make(model()).ainvoke(PROMPT, transport=wrong))
+
+
+@pytest.mark.parametrize("twice", [True, False])
+async def test_a_middleware_in_an_agent_that_is_wrapped_shows_nothing_twice(
+    twice: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = AguiRecorder()
+    inside = agui_middleware(page if twice else None, policy={"delete_*": Rule()})
+    agent = agui_agent(create_agent(model(), [weather], middleware=inside))
+    await soon(agent.ainvoke(PROMPT, transport=page))
+    kinds = [kind.name for kind in page.types]
+    assert (kinds.count("RUN_STARTED"), kinds.count("RUN_FINISHED")) == (1, 1)
+    assert page.messages[-1]["content"] == "Hi."
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(("make", "wrap"), [(acp_middleware, acp_agent), (agui_middleware, agui_agent)])
+def test_an_agent_that_brings_a_middleware_takes_no_second_one(make: Any, wrap: Any) -> None:
+    for given in (make(), [make()]):
+        with pytest.raises(ConfigurationError, match="itself: give its options"):
+            wrap(model(), middleware=given)
 
 
 def test_a_wrapper_names_its_agent_and_lists_what_that_can_do() -> None:

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Annotated, Any, NotRequired, cast
 
 import pytest
@@ -238,7 +239,7 @@ def test_a_run_is_connected_by_its_context_too(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(channel_lookup, "runs_of_context", runs_of_context)
     agent = _made([call("plan_by_hand", {"steps": ["a"]})], "Done.", tools=[plan_by_hand])
-    agent.invoke(PROMPT, context=TrunklineContext(transport=object()))
+    agent.invoke(PROMPT, context=TrunklineContext(transport=SimpleNamespace(emit=print)))
     assert ear.plans == [["a"]]
 
 

@@ -243,7 +243,8 @@ class OwnAgent(Runnable[Any, Any]):
             kwargs["context"] = context
         given = read_context(context) or TrunklineContext()
         if transport is not None:
-            given = TrunklineContext(transport=transport, thread_id=given.thread_id, run_id=given.run_id)
+            given = TrunklineContext(thread_id=given.thread_id, run_id=given.run_id)
+            given.transport = transport  # The front end checks it, and knows better what it lacks.
         merged = merge_configs(config, {"callbacks": self._callbacks})
         run = self.middleware.runs.identify(given, merged, input)
         if run.graph_thread is not None:
@@ -329,6 +330,11 @@ def build_agent(
     build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
     check_names(front_end, rest, [*known, *inspect.signature(build).parameters])
     function = f"{front_end}_agent"
+    middleware = list(middleware)
+    if any(isinstance(one, OwnMiddleware) and one.name == own.name for one in middleware):
+        raise ConfigurationError(
+            f"{function} brings {front_end}_middleware itself: give its options, and its transport, to it"
+        )
     if isinstance(model_or_agent, OwnAgent):
         raise ConfigurationError(f"this agent shows its runs already: give {function} its .agent instead")
     if isinstance(model_or_agent, StateGraph):

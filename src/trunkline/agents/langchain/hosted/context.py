@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from trunkline.errors import ConfigurationError
+
 
 @dataclass(kw_only=True)
 class TrunklineContext:
@@ -19,6 +21,15 @@ class TrunklineContext:
     thread_id: str | None = None
     run_id: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what can be no transport."""
+        given = self.transport
+        if given is not None and (isinstance(given, type) or not hasattr(given, "emit")):
+            raise ConfigurationError(
+                f"a transport is an object with emit(), and {given!r:.80} is none: "
+                "sse_transport() makes one for AG-UI, and stdio_transport() one for ACP"
+            )
+
 
 def read_context(given: Any) -> TrunklineContext | None:
     """Read the context of a run: ours, or a dict with a transport if the agent has no ``context_schema``."""
@@ -26,9 +37,9 @@ def read_context(given: Any) -> TrunklineContext | None:
         return given
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
-        # A word of somebody else's context may have the same name.
-        if hasattr(fields.get("transport"), "emit"):
-            return TrunklineContext(
-                transport=fields["transport"], thread_id=fields.get("thread_id"), run_id=fields.get("run_id")
-            )
+        if fields.get("transport") is not None:
+            read = TrunklineContext(thread_id=fields.get("thread_id"), run_id=fields.get("run_id"))
+            # Unchecked: it may be a word of somebody else's context, if a transport is given elsewhere.
+            read.transport = fields["transport"]
+            return read
     return None

@@ -47,6 +47,7 @@ class OwnRun:
         # Where questions end a run, another client may come with the next one.
         self.shown: dict[Any, Any] = {} if self.ends_on_question else turn.session.view.memory
         """What the client was shown, to tell it only of changes."""
+        self.transport: Any = None
         self.final: Any = None
         """The last message of the run, as far as a callback handler follows it."""
         self._follower: object | None = None

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from langgraph.config import get_config
 
-from trunkline.agents.langchain.channel import Channel, Filter, filtered
+from trunkline.agents.langchain.channel import CHANNEL, Channel, Filter, filtered
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
@@ -36,9 +36,11 @@ from trunkline.tools.naming import KindMapper
 
 log = logging.getLogger("trunkline.langchain")
 
-_NOBODY = (
-    "a run is shown to nobody, because it has no transport: make the agent with transport=..., or give each "
-    "run context=TrunklineContext(transport=...), and create_agent context_schema=TrunklineContext"
+_NOBODY = "a run is shown to nobody, because it has no transport: make the {} with transport=..., or {}"
+_NOBODY_BY_WRAPPER = _NOBODY.format("agent", "give each run one: agent.ainvoke(input, transport=...)")
+_NOBODY_BY_MIDDLEWARE = _NOBODY.format(
+    "middleware",
+    "give each run context=TrunklineContext(transport=...), and create_agent context_schema=TrunklineContext",
 )
 _MOST_RUNS = 1024  # kept before those that nothing follows are looked for
 _MOST_SESSIONS = 1024  # kept before idle ones are looked for
@@ -110,6 +112,9 @@ class OwnRuns:
         control = config["configurable"][_RUNTIME].control
         if (known := self._runs.get(id(control))) is not None:
             return known[1]
+        outer = CHANNEL.get()
+        if outer is not None and outer.run is not None and self._choose(context) is outer.run.transport:
+            return outer  # An agent around this one shows the same client everything already.
         with self._lock:
             if (known := self._runs.get(id(control))) is not None:
                 return known[1]
@@ -133,12 +138,18 @@ class OwnRuns:
                 found.append(run)
         return found
 
+    def _choose(self, context: TrunklineContext | None) -> Any:
+        """The transport of a run: the one in its context, or else our own."""
+        given = context.transport if context is not None else None
+        # A context of somebody else may have another thing of this name.
+        return given if self._transport is None or hasattr(given, "emit") else self._transport
+
     def identify(self, context: TrunklineContext | None, config: Any, request: Any = None) -> RunInfo:
         """Say which session and run this is, and on which transport."""
         given = context or TrunklineContext()
         configurable = cast("dict[str, Any]", config.get("configurable") or {})
         run = self._front_end.identify(
-            self._transport if given.transport is None else given.transport,
+            self._choose(given),
             context_thread=given.thread_id,
             context_run=given.run_id,
             config_thread=self._session_of(config),
@@ -155,9 +166,9 @@ class OwnRuns:
     def start(self, run: RunInfo, *, ended_by_wrapper: bool = False) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted; None when there is no transport."""
         if run.transport is None:
-            if not self._has_warned:
+            if not self._has_warned and CHANNEL.get() is None:
                 self._has_warned = True
-                log.warning(_NOBODY)
+                log.warning(_NOBODY_BY_WRAPPER if ended_by_wrapper else _NOBODY_BY_MIDDLEWARE)
             return None
         self._front_end.check(run.transport)
         with self._lock:
@@ -172,7 +183,9 @@ class OwnRuns:
                 channel = self._start(session, run, ended_by_wrapper)
             else:
                 channel.run.resume(run, ended_by_wrapper=ended_by_wrapper)
-            session.live.add(id(channel.run))
+            run_here = cast("OwnRun", channel.run)
+            run_here.transport = run.transport
+            session.live.add(id(run_here))
         channel.emitter.scrub = self.scrub
         return channel
 
