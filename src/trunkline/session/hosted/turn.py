@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 import threading
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeVar, cast
+
+import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -29,6 +32,8 @@ from trunkline.session.questions import OpenQuestions
 from trunkline.session.turn_base import BaseTurn, with_well_formed_text
 from trunkline.session.view import SessionView
 from trunkline.transports.event_loops import background_loop, wait_in_thread
+
+log = logging.getLogger("trunkline.session")
 
 T = TypeVar("T")
 
@@ -123,6 +128,11 @@ class HostedTurn(BaseTurn):
                 event = with_well_formed_texts(event)
                 if isinstance(event, ev.StateReplaced | ev.StatePatched):
                     self.session.view.apply(event)
+                elif isinstance(event, ev.Notice):
+                    if event.severity != "info":
+                        # Not every client shows it, and nothing else keeps it.
+                        log.warning("%s: %s", event.title, event.description)
+                    event = msgspec.structs.replace(event, turn_id=event.turn_id or self.turn_id)
             self._show(event)
 
     def _show(self, event: ev.Event) -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from tests.agents.langchain.mcp_example import STDIO, patiently
 from tests.agents.langchain.middleware.recording_channel import Ear
-from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
+from tests.agents.langchain.recorded_updates import PROMPT, call_graph, call_of, on_thread, statuses, text
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import use_channel
-from trunkline.agents.langchain.hosted.acp import acp_agent
+from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
 from trunkline.agents.langchain.middleware import _mcp_servers
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.errors import ConfigurationError
@@ -105,6 +105,30 @@ async def test_a_server_that_fails_is_named_and_the_run_goes_on() -> None:
     assert result["messages"][-1].content == "Hi."
     (notice,) = [one for one in ear.heard if isinstance(one, ev.Notice)]
     assert "'gone'" in notice.title
+
+
+@pytest.mark.parametrize("plain", [True, False])
+async def test_an_editor_and_the_log_hear_of_a_server_that_fails(
+    plain: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    editor = RecordingTransport(session_id="s1")
+    agent = acp_agent(ScriptedChatModel("Hi."), transport=editor, mcp_servers=BAD)
+    await call_graph(agent, PROMPT, plain=plain)
+    assert "'gone'" in text(editor, "agent_thought_chunk")
+    assert "'gone'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (["npx foo"], "'server 1'.* it is no object"),
+        ({"a": {"comand": "npx"}}, "'a'.* neither a command nor a url"),
+    ],
+)
+def test_settings_that_name_no_server_are_refused_at_once(wrong: Any, why: str) -> None:
+    for make in (SessionMiddleware, acp_middleware):
+        with pytest.raises(ConfigurationError, match=why):
+            make(mcp_servers=wrong)
 
 
 def test_a_server_that_fails_does_not_stop_a_plain_invoke(caplog: pytest.LogCaptureFixture) -> None:

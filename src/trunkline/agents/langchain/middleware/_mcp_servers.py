@@ -19,6 +19,7 @@ from trunkline.agents.langchain.tools.attached_servers import (
 )
 from trunkline.agents.langchain.tools.session_tools import wait_for_tools
 from trunkline.errors import ConfigurationError
+from trunkline.mcp.connections import Servers, read_connections
 from trunkline.session.handles import in_loop
 
 log = logging.getLogger("trunkline.langchain")
@@ -46,9 +47,11 @@ class LogChannel:
 class AttachedServers:
     """Attaches servers to a session when it first calls its model; ``close`` ends them."""
 
-    def __init__(self, servers: Any, options: Mapping[str, Any] | None) -> None:
+    def __init__(self, servers: Servers, options: Mapping[str, Any] | None) -> None:
         """Check what can be checked before a session is there."""
-        self._servers = servers
+        self._servers: Servers = servers if isinstance(servers, Mapping) else list(servers)
+        for name, why in read_connections(self._servers)[1].items():
+            raise ConfigurationError(f"the MCP server {name!r} of mcp_servers cannot be used: {why}")
         self._options = dict(options or {})
         for name in self._options:
             if name not in _OPTIONS:
