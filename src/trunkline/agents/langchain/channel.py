@@ -67,6 +67,11 @@ class Channel:
         self._durable = durable
         self._answers = dict(answers or {})
 
+    def is_on(self, transport: Any) -> bool:
+        """Whether the caller's own run goes on, and is shown on this transport."""
+        turn = self.run.turn if self.run is not None else None
+        return turn is not None and turn.live and turn.output.is_open and turn.transport is transport
+
     @property
     def session_id(self) -> str:
         """The session's name, which is the thread of a graph."""

@@ -26,6 +26,10 @@ class ChannelSource(Protocol):
         """The channel of the run this code is part of, or that has this config; None without a transport."""
         ...
 
+    def has_run_in(self, outer: Channel, context: TrunklineContext | None) -> bool:
+        """Whether a run that begins inside another one is part of it."""
+        ...
+
     def open(self, context: TrunklineContext | None, config: Any) -> Channel | None:
         """The channel of a run that is no graph's, and begins here; None without a transport."""
         ...
@@ -39,7 +43,8 @@ def find_channel(runtime: Any, own: Any = None) -> Channel | None:
         return channel
     context = read_context(getattr(runtime, "context", None))
     if channel is not None and source is not None:
-        return _beside(channel, source.connect(context))
+        is_part = source.has_run_in(channel, context)
+        return channel if is_part else _beside(channel, source.connect(context))
     source = find_source(context, own)
     return None if source is None else source.connect(context)
 

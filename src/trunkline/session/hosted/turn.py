@@ -91,10 +91,13 @@ class HostedTurn(BaseTurn):
         self.lock = threading.RLock()
         """Held while something is shown, and while the turn ends."""
         self._grammar = grammar
+        self.transport: Any = None
+        """Where the run is shown that goes on now, or that was the last."""
         self.ctx = TurnContext(self, Prompt(), session.view)
 
     def begin(self, run: RunInfo) -> None:
         """Begin a run: the first, or one that resumes the turn."""
+        self.transport = run.transport
         self.output.begin(run)
         self.ctx.prompt = Prompt(tools=self.output.client_tools, run_id=run.run_id)
 

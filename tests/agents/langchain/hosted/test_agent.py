@@ -46,7 +46,7 @@ from tests.hubs import soon
 from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
-from trunkline.agents.langchain.hosted.agui import agui_agent
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.agents.langchain.middleware._run_observer import RunObserver
@@ -743,3 +743,39 @@ async def test_a_middleware_of_the_users_stays_inside_of_ours() -> None:
     agent = acp_agent(script, [weather], transport=RecordingTransport(), middleware=[Redacts()])
     await ainvoke(agent, PROMPT)
     assert script.calls[1].messages[-1].content == "[redacted]"
+
+
+# -- agents inside agents --------------------------------------------------------------------------
+
+
+def build_on(make: Any, script: Any, tools: Any, transport: Any) -> Any:
+    """Make an agent on a transport, with a wrapper or with a middleware."""
+    if make in (acp_agent, agui_agent):
+        return make(script, tools, transport=transport)
+    return create_agent(script, tools, middleware=[make(transport)])
+
+
+def ask_inside(make: Any, transport: Any) -> Any:
+    """An agent whose tool asks another one, both on one transport."""
+    inner = build_on(make, ScriptedChatModel("Inside."), [], transport)
+
+    @tool
+    async def delegate() -> str:
+        """Asks another agent."""
+        return str((await inner.ainvoke(PROMPT))["messages"][-1].text)
+
+    return build_on(make, ScriptedChatModel(call("delegate", {}), "Outside."), [delegate], transport)
+
+
+@pytest.mark.parametrize("make", [agui_agent, agui_middleware])
+async def test_an_agent_inside_a_run_is_part_of_it_on_the_same_page(make: Any, page: Page) -> None:
+    await ainvoke(ask_inside(make, page), PROMPT, on_thread("s1"))
+    assert (page.breaches, page.outcome, page.text) == ([], "success", "Inside.Outside.")
+    assert [one["type"] for one in page.events].count("RUN_STARTED") == 1
+
+
+@pytest.mark.parametrize("make", [acp_agent, acp_middleware])
+async def test_an_agent_inside_a_run_is_shown_to_an_editor_once(make: Any) -> None:
+    client = RecordingTransport()
+    await ainvoke(ask_inside(make, client), PROMPT, on_thread("s1"))
+    assert text(client) == "Inside.Outside."

@@ -16,7 +16,7 @@ from langgraph.errors import GraphInterrupt
 from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.channel import CHANNEL, Channel
 from trunkline.agents.langchain.channel_lookup import find_source
-from trunkline.agents.langchain.hosted.context import read_context
+from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.graph_stream import add_writer
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import split_turn
@@ -29,7 +29,9 @@ def begin_run(middleware: Any, loop: Any) -> Any:
     configurable = loop.config["configurable"]
     channel, source = CHANNEL.get(), getattr(middleware, "channel_source", None)
     if channel is None or (source is not None and channel.source not in (None, source)):
-        channel = _connect(middleware, loop, configurable) or channel
+        context = read_context(configurable["__pregel_runtime"].context)
+        if channel is None or source is None or not source.has_run_in(channel, context):
+            channel = _connect(middleware, loop, context) or channel
     show_end = getattr(middleware, "show_end", None)
     # A session shows the state by itself, and a graph inside another one is not a run of its own.
     if channel is None or channel.follows_run or show_end is None or configurable.get("checkpoint_ns"):
@@ -38,9 +40,8 @@ def begin_run(middleware: Any, loop: Any) -> Any:
     return partial(show_end, channel)
 
 
-def _connect(middleware: Any, loop: Any, configurable: Any) -> Channel | None:
+def _connect(middleware: Any, loop: Any, context: TrunklineContext | None) -> Channel | None:
     """Find the channel of a run that begins, and a callback handler to follow it."""
-    context = read_context(configurable["__pregel_runtime"].context)
     config = {**loop.config, "callbacks": loop.manager}
     source = find_source(context, middleware, config)
     channel = None if source is None else source.connect(context, config)

@@ -21,7 +21,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from langgraph.graph import StateGraph
 from langgraph.pregel import Pregel
 
-from trunkline.agents.langchain.channel import Channel, use_channel
+from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.graph.checkpointers import in_threads
 from trunkline.agents.langchain.graph.inspect import middleware_in
 from trunkline.agents.langchain.graph.state import SharedStateUpdates
@@ -255,7 +255,14 @@ class OwnAgent(Runnable[Any, Any]):
     def _running(
         self, info: RunInfo, config: RunnableConfig, *, repairs: bool = True
     ) -> Generator[Channel | None]:
-        """Start a run, and end it; its config is completed, and its thread is repaired after a cancel."""
+        """Start a run, and end it; its config is completed, and its thread is repaired after a cancel.
+
+        Inside a run on the same transport none is started: what the agent does is shown as part of that one.
+        """
+        outer = current_channel()
+        if outer is not None and outer.is_on(info.transport):
+            yield None
+            return
         channel = self.middleware.runs.start(info, ended_by_wrapper=True)
         run = channel.run if channel is not None else None
         state: SharedStateUpdates | None = None

@@ -106,6 +106,11 @@ class OwnRuns:
         """The front end that the runs are shown by."""
         return self._front_end
 
+    def has_run_in(self, outer: Channel, context: TrunklineContext | None) -> bool:
+        """Whether a run that begins inside another one is part of it: a transport shows one at a time."""
+        given = context.transport if context is not None else None
+        return outer.is_on(self._transport if given is None else given)
+
     def connect(self, context: TrunklineContext | None, config: Any = None) -> Channel | None:
         """The channel of the run this code is part of, or that has this config; None without a transport."""
         config = config or get_config()
