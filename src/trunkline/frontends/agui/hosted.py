@@ -308,13 +308,16 @@ class AguiOutput:
 
     def finish_too_late(self) -> None:
         """End a run that answers a closed question: the client is free for its next message."""
+        resume = self._request.resume or () if self._request is not None else ()
+        answered = [entry.interrupt_id for entry in resume if entry.status == "resolved"]
+        why = f"no run of this thread waits for {', '.join(answered)}: it was answered before, or never asked"
         self._end(
             wire.RunFinished(
                 timestamp=_now(),
                 thread_id=self._run.thread_id or "",
                 run_id=self._run.run_id or "",
                 outcome={"type": "success"},
-                result={"stopReason": "too_late"},
+                result={"stopReason": "too_late", **({"message": why} if answered else {})},
             )
         )
 

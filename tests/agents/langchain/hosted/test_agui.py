@@ -14,7 +14,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import InjectedState
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 from tests.agents.langchain.agui_client import ASK, WAYS, Page, Way, ainvoke, astream, model
 from tests.agents.langchain.graphs import WaitingTool, broken, graph_of, weather
 from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_thread
@@ -540,6 +540,20 @@ async def test_a_run_that_is_cancelled_says_so_as_its_client_knows_it(
     with pytest.raises(asyncio.CancelledError):
         await soon(task)
     assert (page.outcome, page.breaches) == (outcome, [])
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+async def test_a_question_that_no_checkpointer_remembers_is_logged_once(
+    saver: Any, page: Page, caplog: pytest.LogCaptureFixture
+) -> None:
+    def ask(state: Any) -> Any:
+        return {"messages": [("ai", interrupt("Your name?"))]}
+
+    agent = agui_agent(graph_of(ask, checkpointer=saver), transport=page)
+    for thread in ("a", "b"):
+        await ainvoke(agent, PROMPT, on_thread(thread))
+        assert page.outcome == "interrupt"
+    assert ["checkpointer" in one.getMessage() for one in caplog.records] == ([] if saver else [True])
 
 
 async def test_a_stream_that_is_left_early_ends_its_run(page: Page) -> None:

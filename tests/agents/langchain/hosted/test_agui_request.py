@@ -200,8 +200,11 @@ async def test_an_answer_that_comes_too_late_ends_well(run: Way, page: Page) -> 
     answers = page.resume(every=YES)
     await ainvoke(agent, page.request(resume=answers))
     said = page.text
-    await run(agent, page.request(resume=answers))
-    assert page.terminal["result"] == {"stopReason": "too_late"}
+    for late in (answers, [{"interruptId": "zzz", "status": "resolved", "payload": True}]):
+        await run(agent, page.request(resume=late))
+        result = page.terminal["result"]
+        assert result["stopReason"] == "too_late"
+        assert f"no run of this thread waits for {late[0]['interruptId']}: " in result["message"]
     assert page.text == said
 
 

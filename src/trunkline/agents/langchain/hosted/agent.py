@@ -69,6 +69,7 @@ class OwnAgent(Runnable[Any, Any]):
         """The callbacks of the caller's own."""
         inside = middleware_in(agent)
         middleware.runs.scrub = scrubber(inside)
+        self._has_warned = False
         self._graph = graph_in(agent)
         self._shows_state = middleware.session not in inside
         """Whether the agent was built by the caller, without a middleware of ours that shows its state."""
@@ -283,6 +284,12 @@ class OwnAgent(Runnable[Any, Any]):
             state.finish()
         if run is not None:
             run.end()
+            if run.is_interrupted and not (self._has_warned or is_durable(self.agent)):
+                self._has_warned = True
+                log.warning(
+                    "the agent waits for an answer, and cannot be resumed with one: give it a checkpointer, "
+                    "as create_agent(..., checkpointer=InMemorySaver())"
+                )
 
     @asynccontextmanager
     async def _arunning(self, info: RunInfo, config: RunnableConfig) -> AsyncGenerator[Channel | None]:

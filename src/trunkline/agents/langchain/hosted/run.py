@@ -125,6 +125,11 @@ class OwnRun:
         for stop in stops:
             self._interrupts.setdefault(str(stop.id), (lane, stop))
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the graph stopped to be resumed."""
+        return self._interrupted
+
     def is_over(self, outcome: Any) -> bool:
         """Whether the run ends for good; an interrupted one waits to be resumed."""
         # A caller that has read the interrupt of a stream may close it: GeneratorExit.

@@ -49,7 +49,8 @@ class AttachedServers:
 
     def __init__(self, servers: Servers, options: Mapping[str, Any] | None) -> None:
         """Check what can be checked before a session is there."""
-        self._servers: Servers = servers if isinstance(servers, Mapping) else list(servers)
+        given: Any = servers
+        self._servers: Servers = given if isinstance(servers, Mapping) else list(given)
         for name, why in read_connections(self._servers)[1].items():
             raise ConfigurationError(f"the MCP server {name!r} of mcp_servers cannot be used: {why}")
         self._options = dict(options or {})
