@@ -11,7 +11,7 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.messages import Request, RpcError
 
 
-async def on_prompt(request: PromptRequest) -> PromptResponse:
+async def on_prompt(request: PromptRequest) -> PromptResponse | str | None:
     os.write(1, b"printed by an agent\n")
     (block,) = request.prompt
     output = block.text if isinstance(block, wire.TextContent) else ""
@@ -21,10 +21,14 @@ async def on_prompt(request: PromptRequest) -> PromptResponse:
         raise RpcError(-32099, "not today", {"why": "it is Sunday"})
     if output == "dismiss":
         raise TurnCancelled("the person closed the dialog")
-    if output in ("wait", "wait and fail"):
+    if output in ("nothing", "max_tokens", "nonsense"):
+        return None if output == "nothing" else output
+    if output in ("wait", "wait and fail", "wait and return"):
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
+            if output == "wait and return":
+                return PromptResponse(stop_reason="end_turn")
             if output == "wait":
                 raise
             raise LookupError("the words are gone") from None

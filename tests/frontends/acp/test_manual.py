@@ -54,6 +54,14 @@ def test_a_prompt_is_answered_by_its_callback_after_what_it_said(talk: Talk) -> 
     assert talk.faults() == []
 
 
+def test_a_stop_reason_alone_is_a_result_and_other_words_are_not(talk: Talk) -> None:
+    assert talk.result("session/prompt", prompt("max_tokens")) == {"stopReason": "max_tokens"}
+    assert talk.result("session/prompt", prompt("nothing")) == {"stopReason": "end_turn"}
+    assert (
+        "session/prompt gave 'nonsense': give" in talk.error("session/prompt", prompt("nonsense"))["message"]
+    )
+
+
 def test_what_is_printed_goes_to_stderr(talk: Talk) -> None:
     talk.result("session/prompt", prompt("hello"))
     assert talk.finish() == 0
@@ -146,7 +154,7 @@ def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(serve
     assert "session/set_mode is not async: write it with async def" in refused["message"]
 
 
-@pytest.mark.parametrize("words", ["wait", "wait and fail", "dismiss"])
+@pytest.mark.parametrize("words", ["wait", "wait and fail", "wait and return", "dismiss"])
 def test_a_cancelled_prompt_is_answered_with_its_stop_reason(served: Talk, words: str) -> None:
     request_id = served.start("session/prompt", prompt(words))
     served.notify("session/cancel", {"sessionId": "by-hand"})

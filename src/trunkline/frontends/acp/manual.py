@@ -24,7 +24,7 @@ import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Union, cast
+from typing import Any, Union, cast, get_args
 
 import msgspec
 
@@ -49,6 +49,7 @@ __all__ = ["ManualConnection", "Unhandled", "stdio_transport"]
 log = logging.getLogger("trunkline.acp")
 
 _MOST_UNREAD = 1024
+_STOP_REASONS: tuple[Any, ...] = get_args(wire.StopReason)
 
 Unhandled = Union[Request, Notification]
 """A message without a callback; a request among them wants ``respond`` or ``send_error``."""
@@ -68,7 +69,8 @@ def stdio_transport(
     """Make a connection to the editor that started this process; ``start`` takes stdin and stdout.
 
     A callback gets the request and gives its result, as a wire type, as a dict or as None for ``{}``;
-    what it raises is answered as an error. ``session_id`` is put into whatever is sent without one. The
+    what it raises is answered as an error. ``on_prompt`` may give the stop reason alone, and None is
+    ``end_turn``. ``session_id`` is put into whatever is sent without one. The
     result of ``on_new_session`` needs no id. A prompt that is cancelled, by ``cancel_prompt`` or by the
     person who was asked for a permission, is answered with the stop reason ``cancelled``.
     """
@@ -241,8 +243,8 @@ class _Line(Connection):
         if not inspect.isawaitable(answer):
             raise ConfigurationError(f"the callback for {method} is not async: write it with async def")
         if method == "session/prompt":
-            return _plain(await self._answer_prompt(request.session_id, answer))
-        result = _plain(await answer)
+            return await self._answer_prompt(request.session_id, answer)
+        result = _object(method, await answer)
         return {"sessionId": new_id("sess"), **result} if method == "session/new" else result
 
     async def _answer_prompt(self, session_id: str, answer: Awaitable[Any]) -> Any:
@@ -250,7 +252,10 @@ class _Line(Connection):
         running = self.prompts.setdefault(session_id, set())
         running.add(prompt)
         try:
-            return await prompt
+            given = await prompt
+            reason = "end_turn" if given is None else given
+            result = {"stopReason": reason} if reason in _STOP_REASONS else _object("session/prompt", given)
+            return {**result, "stopReason": "cancelled"} if prompt in self._cancelled else result
         except BaseException as error:
             task = asyncio.current_task()
             withdrawn = task is not None and task.cancelling()  # by $/cancel_request, or at the end
@@ -320,6 +325,16 @@ class _Line(Connection):
 
 async def _give_nothing(request: Any) -> None:
     """Answer with an empty object."""
+
+
+def _object(method: str, value: Any) -> dict[str, Any]:
+    """Give the result of a callback, which is an object in every method of ACP."""
+    result = _plain(value)
+    if not isinstance(result, dict):
+        raise ConfigurationError(
+            f"the callback for {method} gave {value!r}: give a wire type, a dict, or None for an empty result"
+        )
+    return cast("dict[str, Any]", result)
 
 
 def _plain(value: Any) -> Any:
