@@ -210,7 +210,9 @@ async def test_a_run_without_a_transport_is_warned_of_once_with_the_line_to_writ
     assert "agent.ainvoke(input, transport=...)" in warning.getMessage()
 
 
-async def test_a_word_in_a_context_is_no_transport_where_one_is_needed() -> None:
+async def test_a_word_in_a_context_is_no_transport_where_one_is_needed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     bus, page = {"transport": "a bus"}, AguiRecorder()
     await soon(create_agent(model(), [], middleware=agui_middleware(page)).ainvoke(PROMPT, context=bus))
     assert page.messages[-1]["content"] == "Hi."
@@ -225,6 +227,7 @@ async def test_a_word_in_a_context_is_no_transport_where_one_is_needed() -> None
     for wrong in ("a bus", AguiRecorder):
         with pytest.raises(ConfigurationError, match=r"sse_transport\(\) makes one"):
             TrunklineContext(transport=wrong)
+    assert caplog.records == []
 
 
 class NoRequest:

@@ -24,6 +24,7 @@ from langgraph.pregel import _algo
 from langgraph.pregel._loop import PregelLoop
 
 from trunkline.agents.langchain.graph.state import public_channels
+from trunkline.errors import ConfigurationError
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -73,12 +74,17 @@ class RunObserver(BaseChannel[Any, Any, Any]):
     __hash__ = object.__hash__
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
-        """Give the channel of a run that begins now, or of a state that is only read; never raises."""
+        """Give the channel of a run that begins now, or of a state that is only read.
+
+        It raises nothing but ConfigurationError, of a run whose transport can be none.
+        """
         channel = type(self)(self.middleware, self.key, self._begin)
         if self._begin is not None and (loop := _loop_from_stack()) is not None:
             try:
                 channel._at_end = self._begin(self.middleware, loop)
                 channel._loop = weakref.ref(loop)
+            except ConfigurationError:
+                raise
             except Exception:
                 log.exception("the beginning of a run could not be handled")
         return channel
