@@ -1,6 +1,7 @@
 """What every test gets: a data folder of its own, and properties that say how to repeat a failure."""
 
 import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from trunkline.transports.process import secrets
 settings.register_profile("trunkline", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("trunkline"), max_examples=20)
 settings.load_profile("trunkline")
+
+# Under nohup this signal is ignored, and every program that a test starts would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 

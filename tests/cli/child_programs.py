@@ -100,10 +100,8 @@ class Pty:
         """Start trunkline with a terminal as its stdin, stdout and stderr."""
         self.shown = ""
         self._master, slave = os.openpty()
-        # A window that closes tells the program for which it is the controlling terminal; under nohup the
-        # tests themselves ignore that signal, and programs inherit it.
-        window = ["env", "--default-signal=HUP", "setsid", "--ctty"] if controlling else []
-        words = [*window, *command(*arguments)]
+        # A window that closes tells the program for which it is the controlling terminal.
+        words = ["setsid", "--ctty", *command(*arguments)] if controlling else command(*arguments)
         self.process = subprocess.Popen(
             words,
             stdin=slave,
