@@ -60,6 +60,8 @@ class HostedSession:
         self.permissions = Permissions(None, self.view)
         self.busy = False
         """Whether a caller runs the agent in this session, and ends the turn itself."""
+        self.closing: asyncio.Event | None = None
+        """Set once the run has ended whose caller left its stream."""
         self._idle: tuple[Grammar, HostedOutput] | None = None
         self._turns = 0
 

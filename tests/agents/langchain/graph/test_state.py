@@ -14,6 +14,7 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.graph.state import StateEvents
 from trunkline.commands import Prompt
 from trunkline.folding import fold
+from trunkline.json_patch import apply_patch
 
 
 class Box(MessagesState):
@@ -108,6 +109,16 @@ def test_the_policy_says_which_event_shows_a_state(when: str, events: list[Any])
             shown = event.state
         elif event is not None:
             shown = {"n": 2}
+
+
+def test_what_a_state_mapper_gives_is_json_or_not_shown() -> None:
+    given: list[Any] = [{1: "a"}, {1: object()}, {1: "b", "t": (1,)}]
+    policy = StateEvents("initial", lambda _: given.pop(0))
+    assert policy.event({"n": 1}, None) == ev.StateReplaced(state={"1": "a"})
+    assert policy.event({"n": 1}, {"1": "a"}) is None
+    patched = policy.event({"n": 1}, {"1": "a"})
+    assert isinstance(patched, ev.StatePatched)
+    assert apply_patch({"1": "a"}, patched.patch) == {"1": "b", "t": [1]}
 
 
 def test_a_state_mapper_that_fails_is_logged_once_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:

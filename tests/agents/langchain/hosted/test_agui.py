@@ -616,3 +616,12 @@ async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page)
     context = TrunklineContext(transport=page, thread_id="t7", run_id="r7")
     await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks}, context=context))
     assert (page.text, ids(page)) == ("Let me look. It is sunny.", ("t7", "r7"))
+
+
+async def test_a_stream_that_was_left_ends_before_the_next_run_of_its_thread(page: Page) -> None:
+    agent = agui_agent(model(), [weather], transport=page, checkpointer=InMemorySaver())
+    async for _ in agent.astream(PROMPT, on_thread("t1")):
+        break
+    await ainvoke(agent, PROMPT, on_thread("t1"))
+    kinds = [kind for kind in page.kinds if kind.startswith("RUN_")]
+    assert kinds == ["RUN_STARTED", "RUN_FINISHED", "RUN_STARTED", "RUN_FINISHED"]

@@ -66,9 +66,9 @@ class StateEvents:
         if self._mapper is None:
             return shared
         try:
-            return copy_json(self._mapper(shared))
+            return copy_json(msgspec.to_builtins(self._mapper(shared), str_keys=True))
         except Exception:
-            # A bug of the mapper costs the state that is shown, not the turn.
+            # A bug of the mapper, or what is not JSON, costs the state that is shown, not the turn.
             if not self._has_failed:
                 self._has_failed = True
                 log.exception("the state mapper failed, so this state is not shown")

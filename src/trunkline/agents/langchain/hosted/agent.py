@@ -116,21 +116,29 @@ class OwnAgent(Runnable[Any, Any]):
     ) -> AsyncGenerator[Any]:
         """Run the agent and give what it streams."""
         input, run, merged = self._identify(input, config, transport, context, kwargs)
-        async with self._arunning(run, merged) as channel:
-            given = await self._aprepare(input, channel, merged)
-            if given is NOTHING:
-                return
-            stream = cast("AsyncGenerator[Any]", self.agent.astream(given, merged, **kwargs))
-            try:
-                while True:
-                    # Step by step: the code that reads the stream is not part of this run.
-                    with _in_channel(channel):
-                        item = await anext(stream, _END)
-                    if item is _END:
-                        return
-                    yield item
-            finally:
-                await stream.aclose()
+        closed = asyncio.Event()
+        try:
+            async with self._arunning(run, merged) as channel:
+                given = await self._aprepare(input, channel, merged)
+                if given is NOTHING:
+                    return
+                stream = cast("AsyncGenerator[Any]", self.agent.astream(given, merged, **kwargs))
+                try:
+                    while True:
+                        # Step by step: the code that reads the stream is not part of this run.
+                        with _in_channel(channel):
+                            item = await anext(stream, _END)
+                        if item is _END:
+                            return
+                        yield item
+                except GeneratorExit:
+                    if channel is not None and channel.run is not None:
+                        channel.run.turn.session.closing = closed
+                    raise
+                finally:
+                    await stream.aclose()
+        finally:
+            closed.set()
 
     def stream(
         self,
@@ -295,6 +303,7 @@ class OwnAgent(Runnable[Any, Any]):
     async def _arunning(self, info: RunInfo, config: RunnableConfig) -> AsyncGenerator[Channel | None]:
         """Connect the client, start a run, and end it; after a cancel its thread is repaired."""
         await self.middleware.runs.front_end.connect(info.transport, info.thread_id)
+        await self.middleware.runs.wait_for_abandoned(info)
         with self._running(info, config, repairs=False) as channel:
             try:
                 yield channel

@@ -9,6 +9,7 @@ the oldest make room, as the sessions do in which nothing runs.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import threading
@@ -43,6 +44,8 @@ _NOBODY_BY_MIDDLEWARE = _NOBODY.format(
     "give each run context=TrunklineContext(transport=...), and create_agent context_schema=TrunklineContext",
 )
 _MOST_RUNS = 1024  # kept before those that nothing follows are looked for
+_ROUNDS_TO_CLOSE = 3  # of an event loop, until it closes a generator that nobody reads any more
+_CLOSED_WITHIN = 5.0  # seconds
 _MOST_SESSIONS = 1024  # kept before idle ones are looked for
 _RUNTIME = "__pregel_runtime"
 _CHECKED_AT_ONCE = 2  # of the oldest, for each new one: so their number shrinks again after a peak
@@ -167,6 +170,17 @@ class OwnRuns:
     def open(self, context: TrunklineContext | None, config: Any) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted in this session."""
         return self.start(self.identify(context, config))
+
+    async def wait_for_abandoned(self, run: RunInfo) -> None:
+        """Wait for the end of a run whose stream the caller left: the event loop closes it soon after."""
+        session = self._sessions.get(run.session_key)
+        if session is None or not session.hosted.busy:
+            return
+        for _ in range(_ROUNDS_TO_CLOSE):
+            await asyncio.sleep(0)
+        if session.hosted.closing is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(session.hosted.closing.wait(), _CLOSED_WITHIN)
 
     def start(self, run: RunInfo, *, ended_by_wrapper: bool = False) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted; None when there is no transport."""
