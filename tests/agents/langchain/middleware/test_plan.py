@@ -219,6 +219,9 @@ class Operator:
     def connect(self, context: TrunklineContext | None, config: Any = None) -> Ear:
         return self.ear
 
+    def has_run_in(self, outer: object, context: TrunklineContext | None) -> bool:
+        return False
+
     def open(self, context: TrunklineContext | None, config: Any) -> Ear:
         return self.ear
 
