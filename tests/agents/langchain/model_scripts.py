@@ -69,7 +69,9 @@ def _answer(draw: Draw, ids: Iterator[str], names: list[str], depth: int, *, cal
 def _speech(draw: Draw) -> list[Chunk]:
     """Text and thoughts, one after the other, each in a style of its own."""
     output: list[Chunk] = []
-    kinds = draw(st.lists(st.sampled_from(["text", "block", "thought", "loose", "aside"]), max_size=3))
+    # A provider has one place for its thoughts: equal ones in both would count as one.
+    thought = draw(st.sampled_from(["thought", "aside"]))
+    kinds = draw(st.lists(st.sampled_from(["text", "block", thought, "loose", thought]), max_size=3))
     for place, kind in enumerate(kinds):
         for piece in draw(_pieces):
             output.append(_chunk(kind, piece, place))
