@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from tests.cli.child_programs import SECONDS, command, kept, run
+from tests.process_state import eventually
 
 AGENTS = """
 import asyncio, trunkline
@@ -195,10 +196,7 @@ def test_old_sessions_are_forgotten_where_that_is_wanted(folder: Path) -> None:
         serving("demo", "--retain-age", "0s", "--retain-bytes", "1G", cwd=folder) as child,
         child.client() as client,
     ):
-        end = time.monotonic() + SECONDS
-        while client.get("/sessions").json()["sessions"]:
-            assert time.monotonic() < end, "it is still there"
-            time.sleep(0.02)
+        eventually(lambda: not client.get("/sessions").json()["sessions"])
         child.end()
     assert kept(folder / "journal.db") == []
 
@@ -226,10 +224,7 @@ def test_a_run_goes_on_and_a_question_waits_as_long_as_is_wanted(folder: Path) -
         asked = client.post("/agui/demo", json=run_input("/permission", thread="asks")).text
         (expires,) = re.findall(r'"expiresAt":"([^"]+)"', asked)
         left = datetime.fromisoformat(expires).timestamp() - time.time()
-        end = time.monotonic() + SECONDS
-        while "29 " not in client.get("/sessions/left").text:
-            assert time.monotonic() < end, "the run was stopped"
-            time.sleep(0.02)
+        eventually(lambda: "29 " in client.get("/sessions/left").text)
         child.end()
     assert 60 < left <= 90
 

@@ -12,10 +12,12 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+
+from tests.process_state import eventually
 
 __all__ = [
     "AGENTS",
@@ -25,7 +27,6 @@ __all__ = [
     "Life",
     "Server",
     "JsonObject",
-    "eventually",
     "serving",
     "text_of",
     "run_input",
@@ -37,16 +38,6 @@ SECRET = "a-secret-for-the-faults"
 SECONDS = 30.0
 
 JsonObject = dict[str, Any]
-T = TypeVar("T")
-
-
-def eventually(condition: Callable[[], T], within: float = SECONDS) -> T:
-    """Wait until something holds, and give it."""
-    end = time.monotonic() + within
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.005)
-    return found
 
 
 def run_input(text: str, thread: str = "t1", run: str = "r1", **fields: Any) -> JsonObject:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from tests.faults.servers import AGENTS, SECRET, JsonObject, Server, eventually, run_input, serving, text_of
+from tests.faults.servers import AGENTS, SECRET, JsonObject, Server, run_input, serving, text_of
+from tests.process_state import eventually
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from tests.faults.servers import AGENTS, SECONDS, SECRET, JsonObject, eventually, run_input, serving, text_of
+from tests.faults.servers import AGENTS, SECONDS, SECRET, JsonObject, run_input, serving, text_of
 from tests.frontends.agui.event_verifier import breaches
+from tests.process_state import eventually
 
 pytestmark = pytest.mark.slow
 

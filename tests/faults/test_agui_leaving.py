@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.children.served import TICK
-from tests.faults.servers import AGENTS, Server, eventually, run_input, serving, text_of
+from tests.faults.servers import AGENTS, Server, run_input, serving, text_of
+from tests.process_state import eventually
 
 pytestmark = pytest.mark.slow
 

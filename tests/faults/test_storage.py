@@ -14,7 +14,8 @@ import pytest
 
 from tests.cli.child_programs import command, run
 from tests.faults.disks import MEBIBYTE, Disk, as_anybody
-from tests.faults.servers import ROOT, SECONDS, Server, eventually, run_input, serving
+from tests.faults.servers import ROOT, SECONDS, Server, run_input, serving
+from tests.process_state import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 

@@ -1,4 +1,4 @@
-"""The AG-UI front end: serves sessions to web pages. Its names are imported when they are first used.
+"""The AG-UI front end: serves sessions to web pages. Only the protocol's types are imported at once.
 
 * ``buffered_transports``: transports whose reader may be slow or gone
 * ``console``: events on a console, as JSON or for a person
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from trunkline._lazy import lazy_names
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.wire import *  # noqa: F403
+from trunkline.protocols.agui.wire import *  # noqa: F403  # Its __all__ lists these names once.
 
 if TYPE_CHECKING:
     from trunkline.frontends.agui.decoder import read_input
