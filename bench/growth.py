@@ -30,7 +30,7 @@ from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.journal import Journal, Lease, Record, SessionInfo, SessionKey, open_journal
 from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
-from trunkline.testing.acp import AcpClient
+from trunkline.testing.acp import AcpEditor
 
 SIZES = (10, 1_000, 10_000)
 QUICK_SIZES = (5, 50)
@@ -154,7 +154,7 @@ async def measure_agui(journal: Journal, turns: int, *, lean: bool) -> dict[str,
 async def measure_acp(journal: Journal, turns: int) -> dict[str, Times]:
     """Take a session up after a restart and prompt it, and prompt it again."""
     found: dict[str, Times] = {}
-    async with AcpClient(_one_word, journal=journal) as client:
+    async with AcpEditor(_one_word, journal=journal) as client:
         for case in ("first", "later"):
             async with Stall() as stall:
                 began = time.perf_counter()

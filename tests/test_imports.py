@@ -43,10 +43,10 @@ from trunkline.testing.chat import chat_model, says
 agent = LangChainAgent(create_agent(chat_model(says("hello")), tools=[]))
 """
 ON_ACP = """
-from trunkline.testing.acp import AcpClient
+from trunkline.testing.acp import AcpEditor
 
 async def answer():
-    async with AcpClient(agent) as client:
+    async with AcpEditor(agent) as client:
         await client.prompt(await client.new_session(), "hi")
 """
 ON_AGUI = """

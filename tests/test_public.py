@@ -95,7 +95,7 @@ MODULES = {
     "agents.target_names": "normalize_target",
     "agents.targets": "SCHEMES resolve_target",
     "testing": """
-        AcpClient AguiRecorder Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all
+        AcpEditor AguiRecorder Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all
         chat_model normalize refuse_all run_prompt validate_acp_update
     """,
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",

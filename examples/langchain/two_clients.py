@@ -9,7 +9,7 @@ import asyncio
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
-from trunkline.testing import AcpClient
+from trunkline.testing import AcpEditor
 from trunkline.testing.chat import chat_model
 
 
@@ -24,7 +24,7 @@ agent = create_agent(chat_model(play), checkpointer=InMemorySaver(), name="host"
 
 async def visit(name):
     """Come in with a client of one's own, and say two things."""
-    async with AcpClient(agent) as client:
+    async with AcpEditor(agent) as client:
         session = await client.new_session()
         await client.prompt(session, name)
         await client.prompt(session, "Who am I?")

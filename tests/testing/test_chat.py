@@ -286,5 +286,5 @@ def test_a_real_model_is_langchains(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_tools_for_tests_do_not_need_langchain() -> None:
-    program = "import sys, trunkline.testing as t; t.AcpClient; sys.exit('langchain_core' in sys.modules)"
+    program = "import sys, trunkline.testing as t; t.AcpEditor; sys.exit('langchain_core' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], timeout=50, check=False).returncode == 0

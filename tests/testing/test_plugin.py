@@ -46,7 +46,7 @@ def test_the_plugin_loads_nothing_before_a_fixture_is_used() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert dir(trunkline.testing) == [
-        "AcpClient", "AguiRecorder", "Answers", "RecordingTransport", "ScriptedAgent", "ScriptedChatModel",
+        "AcpEditor", "AguiRecorder", "Answers", "RecordingTransport", "ScriptedAgent", "ScriptedChatModel",
         "accept_all", "chat", "chat_model", "normalize", "refuse_all", "run_prompt", "validate_acp_update",
     ]  # fmt: skip
     assert all(getattr(trunkline.testing, name) is not None for name in dir(trunkline.testing))

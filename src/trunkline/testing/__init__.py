@@ -9,7 +9,7 @@
 The pytest plugin is registered by itself and brings the fixtures ``memory_journal`` and
 ``scripted_hub``. Names are loaded when they are first used.
 
-* ``acp``: an ACP client in memory
+* ``acp``: an editor in memory
 * ``agui_recorder``: an AG-UI transport that records
 * ``answers``: answers without a person
 * ``chat``: a LangChain chat model that plays a script
@@ -28,7 +28,7 @@ from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.demos.scripted import ScriptedAgent
-    from trunkline.testing.acp import AcpClient
+    from trunkline.testing.acp import AcpEditor
     from trunkline.testing.agui_recorder import AguiRecorder
     from trunkline.testing.answers import Answers, accept_all, refuse_all
     from trunkline.testing.chat import ScriptedChatModel, chat_model
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from trunkline.testing.validation import validate_acp_update
 
 __all__ = [
-    "AcpClient",
+    "AcpEditor",
     "AguiRecorder",
     "Answers",
     "RecordingTransport",
@@ -55,7 +55,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "AcpClient": "trunkline.testing.acp",
+        "AcpEditor": "trunkline.testing.acp",
         "AguiRecorder": "trunkline.testing.agui_recorder",
         "Answers": "trunkline.testing.answers",
         "RecordingTransport": "trunkline.testing.recording",
@@ -69,4 +69,5 @@ __getattr__, __dir__ = lazy_names(
         "validate_acp_update": "trunkline.testing.validation",
     },
     modules=("chat",),
+    renamed={"AcpClient": "AcpEditor"},
 )

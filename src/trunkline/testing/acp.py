@@ -1,12 +1,12 @@
-"""An ACP client in memory: an agent as an editor sees it, without a process and without a disk.
+"""An editor in memory: an agent as an editor sees it, without a process and without a disk.
 
 ::
 
-    async with AcpClient(agent, permissions=["reject_once"]) as client:
-        session = await client.new_session("/tmp")
-        result = await client.prompt(session, "hi")
+    async with AcpEditor(agent, permissions=["reject_once"]) as editor:
+        session = await editor.new_session("/tmp")
+        result = await editor.prompt(session, "hi")
         assert result["stopReason"] == "end_turn"
-        assert client.text == "..."
+        assert editor.text == "..."
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
+from trunkline._lazy import warn_renamed
 from trunkline.agents.adapt import adapt
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.journal import Journal
@@ -28,13 +29,20 @@ from trunkline.testing.recording import Sent, select_option
 from trunkline.testing.validation import validate_acp_update
 from trunkline.transports.memory import MemoryTransport
 
-__all__ = ["AcpClient"]
+__all__ = ["AcpEditor"]
 
 Answered = dict[str, Any]
 
 
-class AcpClient:
-    """A client with scripted answers; use it as an async context manager.
+def __getattr__(name: str) -> Any:
+    if name == "AcpClient":
+        warn_renamed(__name__, name, "AcpEditor")
+        return AcpEditor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class AcpEditor:
+    """An editor with scripted answers; use it as an async context manager.
 
     What it is given is what it can do: ``files`` (their texts by absolute path, read and written by the
     agent), ``terminal`` (runs a command: argv to output and exit code), ``forms`` (the content of each
@@ -91,7 +99,7 @@ class AcpClient:
 
     # -- life --------------------------------------------------------------------------------------
 
-    async def __aenter__(self) -> AcpClient:
+    async def __aenter__(self) -> AcpEditor:
         async with AsyncExitStack() as stack:
             journal = self._journal or await self._make_journal(stack)
             agent = Connection(transport := MemoryTransport())

@@ -27,7 +27,7 @@ from trunkline.questions import Form
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
-from trunkline.testing import AcpClient, ScriptedChatModel
+from trunkline.testing import AcpEditor, ScriptedChatModel
 from trunkline.testing.chat import call
 
 SECRET = "a-secret-for-the-acknowledged"
@@ -225,7 +225,7 @@ async def langchain_tool_of_a_plain_function(session: Session) -> None:
 
 
 async def acp_prompt(path: Path) -> None:
-    async with AcpClient(make(talks), journal=await open_journal(f"sqlite:{path}")) as client:
+    async with AcpEditor(make(talks), journal=await open_journal(f"sqlite:{path}")) as client:
         session_id = await client.new_session("/tmp")
         result = await client.prompt(session_id, "short")
         die(session_id=session_id, ended=result["stopReason"])
