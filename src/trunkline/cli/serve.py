@@ -194,11 +194,11 @@ def command(
     prepare_process()
     try:
         from trunkline.frontends.agui.options import AguiOptions
-        from trunkline.server.agents import server_settings
         from trunkline.server.asgi import asgi
         from trunkline.server.run import bind, listen, url_of
         from trunkline.server.security.origins import is_address, is_loopback
         from trunkline.server.security.tokens import Access, new_secret
+        from trunkline.server.settings import server_settings
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"the server needs {error.name!r} besides: pip install 'trunkline[server]'"

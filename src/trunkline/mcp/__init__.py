@@ -1,10 +1,11 @@
 """The client side of MCP, without any agent framework: an adapter turns its tools into a framework's own.
 
 * ``allowed_hosts``: which hosts may be called for a client that named a server
-* ``calls``: the calls that run on a server: progress, questions and log lines
+* ``calls``: the calls that run on a server: progress and questions
 * ``checked_transport``: an HTTP transport that connects to allowed addresses only
 * ``client``: opens a connection to one server and speaks MCP over it
 * ``connections``: reads the settings of servers
+* ``log_lines``: log lines of a server, as notices
 * ``server``: one server, held open by a task of its own
 * ``tool_names``: a unique name for every tool of several servers
 """

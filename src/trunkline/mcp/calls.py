@@ -7,37 +7,24 @@ belong to different users, a question is declined, because it could reach the wr
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from mcp.shared.session import ProgressFnT
 
 from mcp import types
 from trunkline import events as ev
 from trunkline.errors import SessionError
+from trunkline.mcp.log_lines import LONGEST, ServerLog, UserChannel
 from trunkline.questions import Form, Link, Question
 
 log = logging.getLogger("trunkline.mcp")
 
 _BURST = 50
 _PER_SECOND = 10
-_MOST_NOTICES = 20
-_LONGEST = 2000
-
-
-class UserChannel(Protocol):
-    """The way to the user of a call."""
-
-    async def ask(self, question: Question, *, lane: str | None = None) -> ev.Answered:
-        """Ask the user and wait for the answer."""
-        ...
-
-    def emit(self, event: Any, /) -> None:
-        """Show an event to the user."""
 
 
 class RunningCall(Protocol):
@@ -103,7 +90,7 @@ class RunningCalls:
         """Begin without calls; ``server`` is the server's name."""
         self._server = server
         self._calls: list[RunningCall] = []
-        self._notices: tuple[UserChannel | None, int] = (None, 0)
+        self._log = ServerLog(server)
 
     @contextmanager
     def running(self, call: RunningCall) -> Generator[None]:
@@ -141,49 +128,13 @@ class RunningCalls:
             return types.ElicitResult(action="cancel")
 
     async def log(self, params: types.LoggingMessageNotificationParams) -> None:
-        """Show a server's log line to the user; without a user, or beyond the limit, it is only logged."""
-        data: Any = params.data
-        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
-        log.debug("%s: %s: %s", self._server, params.level, text)
-        channel = self._channel()
-        severity = _SEVERITIES.get(params.level)
-        if channel is None or severity is None:
-            return
-        known, count = self._notices
-        count = count + 1 if known is channel else 1
-        self._notices = (channel, count)
-        if count < _MOST_NOTICES:
-            self._notice(channel, severity, text)
-        elif count == _MOST_NOTICES:
-            self._notice(channel, "info", "it says more than is shown here; the rest is in the debug log")
-
-    def _notice(self, channel: UserChannel, severity: Literal["info", "warning", "error"], text: str) -> None:
-        channel.emit(
-            ev.Notice(
-                title=f"MCP server {self._server!r}",
-                description=text[:_LONGEST],
-                severity=severity,
-                code="mcp_log",
-            )
-        )
-
-
-# The levels of syslog, as MCP has them; "debug" is not shown:
-# https://modelcontextprotocol.io/specification/2025-06-18/server/utilities/logging
-_SEVERITIES: dict[str, Literal["info", "warning", "error"]] = {
-    "info": "info",
-    "notice": "info",
-    "warning": "warning",
-    "error": "error",
-    "critical": "error",
-    "alert": "error",
-    "emergency": "error",
-}
+        """Show a server's log line to the user of the running calls."""
+        self._log.show(params, self._channel())
 
 
 def _progress_line(progress: float, total: float | None, message: str | None) -> str:
     amount = f"{progress / total:.0%}" if total else f"{progress:g}"
-    return f"{amount} {message[:_LONGEST]}" if message else amount
+    return f"{amount} {message[:LONGEST]}" if message else amount
 
 
 def _elicit_result(answered: ev.Answered, question: Question) -> types.ElicitResult:

@@ -9,6 +9,7 @@
 * ``routes``: one module for each family of routes
 * ``run``: the app on a socket, with uvicorn
 * ``security``: what a request passes before it is looked at
+* ``settings``: the settings of sessions that are served to many clients
 """
 
 try:

@@ -22,6 +22,7 @@ from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.errors import HttpError
 from trunkline.server.limits import Limits
 from trunkline.server.security.bodies import BodyBudget
+from trunkline.server.settings import server_settings
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
@@ -33,8 +34,6 @@ DEFAULT = "default"
 
 _FINISH_SECONDS = 2.0
 """How long the streams of cancelled runs get for their last events when the server closes."""
-_IDLE_SESSIONS = 256
-"""Sessions that stay open when no client uses them; others are opened again when they are needed."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
 _RESERVED = ("capabilities", "connect", "ws")
 
@@ -66,11 +65,6 @@ def name_agents(agents: Any, targets: Mapping[str, str] | None = None) -> list[S
         # A session records its target, which must lead back to one agent.
         served = [one._replace(target=f"{one.target}/{one.name}") for one in served]
     return served
-
-
-def server_settings(*, reader_backlog: int = 256, **fields: Any) -> Settings:
-    """Give the settings of sessions that are served to many clients; ``fields`` are those of Settings."""
-    return Settings(reader_backlog=reader_backlog, idle_sessions=_IDLE_SESSIONS, **fields)
 
 
 class ServedAgents:

@@ -11,7 +11,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
-from trunkline.server.agents import ServedAgents, name_agents, server_settings
+from trunkline.server.agents import ServedAgents, name_agents
 from trunkline.server.app import FrontEnd, Server
 from trunkline.server.limits import Limits
 from trunkline.server.routes.acp import AcpRoutes
@@ -20,6 +20,7 @@ from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
+from trunkline.server.settings import server_settings
 from trunkline.session.settings import Settings
 from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.errors import GraphRecursionError
 
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.test_errors import named
 from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import events as ev
-from trunkline.agents.langchain.stop_reasons import map_to_stop_reason, token_usage
+from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.errors import TurnCancelled
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -184,46 +184,3 @@ def test_a_model_that_talks_about_limits_has_not_reached_one() -> None:
 )
 def test_an_error_may_be_a_way_to_stop(error: BaseException, reason: str) -> None:
     assert map_to_stop_reason(error) == reason
-
-
-# -- tokens ----------------------------------------------------------------------------------------
-
-
-def test_tokens_are_read_with_their_details() -> None:
-    message = AIMessageChunk(
-        content="x",
-        usage_metadata={
-            "input_tokens": 10,
-            "output_tokens": 5,
-            "total_tokens": 15,
-            "input_token_details": {"cache_read": 4, "cache_creation": 3},
-            "output_token_details": {"reasoning": 2},
-        },
-        response_metadata={"model_provider": "anthropic", "model_name": "claude"},
-    )
-    assert token_usage(message) == ev.TokenUsage(
-        provider="anthropic",
-        model="claude",
-        input_tokens=10,
-        output_tokens=5,
-        reasoning_tokens=2,
-        cached_input_tokens=4,
-        cache_write_tokens=3,
-    )
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"token_usage": {"prompt_tokens": 3, "completion_tokens": 2}, "model": "m"},
-        {"usage": {"input_tokens": 3, "output_tokens": 2}, "model": "m"},
-    ],
-)
-def test_tokens_are_found_in_older_metadata(metadata: dict[str, Any]) -> None:
-    message = AIMessage(content="x", response_metadata=metadata)
-    assert token_usage(message) == ev.TokenUsage(model="m", input_tokens=3, output_tokens=2)
-
-
-def test_a_message_without_tokens_cost_nothing_we_know_of() -> None:
-    assert token_usage(AIMessage(content="x")) is None
-    assert token_usage(None) is None

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from tests.frontends.acp.schema import find_fault
 
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
+from trunkline.frontends.acp.form_schema import form_schema, read_form_content
 from trunkline.frontends.acp.forms_as_text import (
     AnswerMismatch,
     answer_as_text,
     ask_as_text,
-    form_schema,
     message_text,
     read_answer,
-    read_form_content,
 )
 from trunkline.questions import Form
 

@@ -14,7 +14,7 @@ from tests.hubs import forever, hub_for, make, soon, until
 from trunkline.agents.interface import AgentCard, PromptCapabilities
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError, TargetError
-from trunkline.frontends.acp.initialize import CardCache
+from trunkline.frontends.acp.card_cache import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.options import ConfigOption
 from trunkline.protocols.jsonrpc.connection import Connection

@@ -17,9 +17,10 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``permissions``: whether a tool call may run, also below subagents
 * ``pii``: keeps what an agent's PIIMiddleware redacts out of the stream
 * ``recognise``: recognises LangChain's objects without importing LangChain
-* ``stop_reasons``: how a run ended, and its tokens, by provider
+* ``stop_reasons``: how a run ended, by provider
 * ``tools``: tools of a session: MCP servers, client tools
 * ``turn``: one turn of a compiled graph, from the prompt to its end
+* ``usage``: how many tokens a message cost
 * ``user_functions``: functions that a user gives as options, and which never break a run
 """
 

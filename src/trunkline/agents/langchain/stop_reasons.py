@@ -1,4 +1,4 @@
-"""How a LangChain run ended: stop reasons and tokens, in the words of every provider.
+"""How a LangChain run ended: stop reasons, in the words of every provider.
 
 Providers are recognised by the names they use; none of their packages is imported.
 """
@@ -13,8 +13,6 @@ from trunkline import events as ev
 from trunkline.agents.langchain.errors import as_dict, causes_of, names, names_of, provider_code
 from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.errors import TurnCancelled
-
-# -- stop reasons ----------------------------------------------------------------------------------
 
 _FINISH_REASONS: dict[ev.StopReason, frozenset[str]] = {
     "max_tokens": names(
@@ -132,32 +130,3 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
         if provider_code(one) in ("content_filter", "content_policy_violation"):
             return "refusal"
     return "end_turn"
-
-
-# -- tokens ----------------------------------------------------------------------------------------
-
-
-def token_usage(message: Any) -> ev.TokenUsage | None:
-    """Read how many tokens a message cost."""
-    metadata = as_dict(getattr(message, "response_metadata", None))
-    usage = as_dict(getattr(message, "usage_metadata", None)) or (metadata and _old_usage(metadata))
-    if not usage:
-        return None
-    read, written = as_dict(usage.get("input_token_details")), as_dict(usage.get("output_token_details"))
-    return ev.TokenUsage(
-        provider=metadata.get("model_provider"),
-        model=metadata.get("model_name") or metadata.get("model"),
-        input_tokens=int(usage.get("input_tokens") or 0),
-        output_tokens=int(usage.get("output_tokens") or 0),
-        reasoning_tokens=int(written.get("reasoning") or 0),
-        cached_input_tokens=int(read.get("cache_read") or 0),
-        cache_write_tokens=int(read.get("cache_creation") or 0),
-    )
-
-
-def _old_usage(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Read usage that is only in the provider's metadata, as before LangChain had usage_metadata."""
-    usage = as_dict(metadata.get("token_usage")) or as_dict(metadata.get("usage"))
-    read = usage.get("prompt_tokens") or usage.get("input_tokens")
-    written = usage.get("completion_tokens") or usage.get("output_tokens")
-    return {"input_tokens": read, "output_tokens": written} if read or written else {}

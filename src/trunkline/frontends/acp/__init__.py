@@ -3,15 +3,17 @@
 There is no ``decoder``: requests are read by ``trunkline.protocols.acp.lossless``, to the types of
 ``trunkline.protocols.acp.wire``. There is no ``options``: the front end has none of its own.
 
+* ``card_cache``: the cache of agents' cards, from which ``initialize`` is answered
 * ``editor``: the editor's files and terminals, with the methods of the sandboxed ones
 * ``encoder``: neutral events to ACP updates; pure
 * ``endpoint``: one client's methods on the sessions of a hub
+* ``form_schema``: a form as the schema that an editor shows, and the content that it sends back
 * ``forms_as_buttons``: a form that wants a yes or a no, or a link, as a permission request
 * ``forms_as_text``: a form as a message, and the person's next message as its content
 * ``history``: the history of a session as a client loads it
 * ``hosted``: ACP for runs in a program of the user, on a transport of the user
 * ``http_streams``: which stream of an HTTP client a message belongs to
-* ``initialize``: the answer to ``initialize``, and the cache of agents' cards
+* ``initialize``: the answer to ``initialize``
 * ``known_words``: the words that ACP v1 knows, for words that an agent adds to ours
 * ``lazy_endpoint``: answers ``initialize`` at once, and loads the rest when it is needed
 * ``losses``: what ACP has no update for, and where its meaning goes

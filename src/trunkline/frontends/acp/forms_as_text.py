@@ -6,7 +6,6 @@ lines, or as a JSON object. An answer that does not fit raises an error that say
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import Any, cast
 
@@ -79,7 +78,7 @@ def ask_as_text(form: Form, call: dict[str, Any] | None = None) -> str:
     fields, how = fields_of(form), ""
     if len(fields) != 1:
         how = f": one line for each field, as in `{next(iter(fields))}: ...`, or a JSON object"
-    elif not choices_of(*fields.values()) and (kind := _kind(*fields.values())) != "text":
+    elif not choices_of(*fields.values()) and (kind := field_kind(*fields.values())) != "text":
         how = f": {kind}"
     how_to_answer = f"Your next message is the answer{how}. To decline, write `{DECLINE}`."
     return f"{_describe_call(call)}{describe_form(form)}\n\n{how_to_answer}"
@@ -102,21 +101,22 @@ def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
     about = str(field.get("description") or field.get("title") or "").strip()
     if about.casefold() == name.replace("_", " ").casefold():
         about = ""
-    notes = [_kind(field)]
+    notes = [field_kind(field)]
     default = field.get("default")
-    if default is not None and (written := _write(field, default)):
+    if default is not None and (written := write_field(field, default)):
         notes.append(f"default {written}")
     elif default is not None or not required:
         notes.append("optional")
     return f"- `{name}`{f' {about}' if about else ''} ({', '.join(notes)})"
 
 
-def _kind(field: dict[str, Any]) -> str:
+def field_kind(field: dict[str, Any]) -> str:
+    """Say in words what a field takes."""
     if type_of(field) == "boolean":
         return "yes or no"
     if choices := choices_of(field):
         return "one of: " + " | ".join(choice.name for choice in choices)
-    if type_of(field) == "array" and (options := choices_of(_items(field))):
+    if type_of(field) == "array" and (options := choices_of(items_of(field))):
         return f"some of: {' | '.join(option.name for option in options)}; separated by commas"
     return _KINDS.get(type_of(field), "text")
 
@@ -150,7 +150,7 @@ def read_answer(form: Form, text: str) -> dict[str, Any] | None:
         return None
     if len(fields) == 1:
         ((name, field),) = fields.items()
-        return {name: _read(field, text)}
+        return {name: read_field(field, text)}
     given = _read_object(fields, text) if text.startswith("{") else _read_lines(form, text)
     content = {**defaults_of(fields), **given}
     missing = [f"`{name}`" for name in required_of(form) if name not in content]
@@ -179,7 +179,7 @@ def _read_object(fields: dict[str, dict[str, Any]], text: str) -> dict[str, Any]
         if name not in fields:
             known = ", ".join(f"`{one}`" for one in fields)
             raise AnswerMismatch(f"There is no field `{name}`; the fields are {known}")
-        content[name] = _read(fields[name], value, name) if isinstance(value, str) else value
+        content[name] = read_field(fields[name], value, name) if isinstance(value, str) else value
     return content
 
 
@@ -203,22 +203,24 @@ def _read_lines(form: Form, text: str) -> dict[str, Any]:
             f"The answer names no field: write one line for each, as in `{next(iter(fields))}: ...`"
         )
     return {
-        name: _read(fields[name], value.strip(), name) for name, value in written.items() if value.strip()
+        name: read_field(fields[name], value.strip(), name)
+        for name, value in written.items()
+        if value.strip()
     }
 
 
-def _read(field: dict[str, Any], text: str, name: str = "") -> Any:
+def read_field(field: dict[str, Any], text: str, name: str = "") -> Any:
     """Read one value as its schema wants it."""
     what = f"`{name}`" if name else "The answer"
     if choices_of(field):
         chosen = _find(field, text)
         if chosen is None:
-            raise AnswerMismatch(f"{what} must be {_kind(field)}")
+            raise AnswerMismatch(f"{what} must be {field_kind(field)}")
         return chosen.value
     try:
         value = _convert(field, text)
     except (ValueError, msgspec.DecodeError):
-        raise AnswerMismatch(f"{what} must be {_kind(field)}") from None
+        raise AnswerMismatch(f"{what} must be {field_kind(field)}") from None
     _check_bounds(field, value, what)
     return value
 
@@ -237,7 +239,7 @@ def _convert(field: dict[str, Any], text: str) -> Any:
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
     if kind == "array":
         listed: Any = msgspec.json.decode(text) if text.startswith("[") else text.split(",") if text else []
-        return [_read(_items(field), one.strip()) if isinstance(one, str) else one for one in listed]
+        return [read_field(items_of(field), one.strip()) if isinstance(one, str) else one for one in listed]
     return msgspec.json.decode(text) if kind == "object" else text
 
 
@@ -276,58 +278,21 @@ def answer_as_text(form: Form, content: Any) -> str:
     given = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     if len(fields) == 1 and len(given) == 1:
         ((name, value),) = given.items()
-        return _write(fields.get(name, {}), value)
-    return "\n".join(f"{name}: {_write(fields.get(name, {}), value)}" for name, value in given.items())
+        return write_field(fields.get(name, {}), value)
+    return "\n".join(f"{name}: {write_field(fields.get(name, {}), value)}" for name, value in given.items())
 
 
-def _write(field: dict[str, Any], value: Any) -> str:
+def write_field(field: dict[str, Any], value: Any) -> str:
+    """Give a value of a field as a person would write it."""
     for choice in choices_of(field):
         if choice.value == value and type(choice.value) is type(value):
             return choice.name
     if isinstance(value, list):
-        return ", ".join(_write(_items(field), one) for one in cast("list[Any]", value))
+        return ", ".join(write_field(items_of(field), one) for one in cast("list[Any]", value))
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-# -- forms of clients --------------------------------------------------------------------------------
-
-
-def form_schema(form: Form) -> dict[str, Any]:
-    """Give a form's schema as ACP has it: its lists are choices, so other ones, and objects, are texts."""
-    texts = {name: _as_text(field) for name, field in fields_of(form).items() if _is_text_only(field)}
-    if not texts:
-        return form.fields
-    return {**form.fields, "properties": {**form.fields["properties"], **texts}}
-
-
-def read_form_content(form: Form, content: dict[str, Any]) -> dict[str, Any]:
-    """Read the texts that stand for something else; one that does not fit is left to the agent."""
-    fields, read = fields_of(form), dict(content)
-    for name, value in content.items():
-        if isinstance(value, str) and _is_text_only(field := fields.get(name, {})):
-            with contextlib.suppress(AnswerMismatch):
-                read[name] = _read(field, value.strip())
-    return read
-
-
-def _is_text_only(field: dict[str, Any]) -> bool:
-    kind = type_of(field)
-    return kind == "object" or (kind == "array" and not choices_of(_items(field)))
-
-
-def _as_text(field: dict[str, Any]) -> dict[str, Any]:
-    about = f"{field.get('description') or ''} ({_kind(field)})".strip()
-    shown: dict[str, Any] = {"type": "string", "description": about}
-    if "title" in field:
-        shown["title"] = field["title"]
-    if field.get("default") is not None:
-        shown["default"] = _write(field, field["default"])
-    return shown
-
-
-# -- schemas -----------------------------------------------------------------------------------------
-
-
-def _items(field: dict[str, Any]) -> dict[str, Any]:
+def items_of(field: dict[str, Any]) -> dict[str, Any]:
+    """Give the schema of the items of a list."""
     items: Any = field.get("items")
     return cast("dict[str, Any]", items) if isinstance(items, dict) else {}

@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.initialize import CardCache, initialize_result
+from trunkline.frontends.acp.card_cache import CardCache
+from trunkline.frontends.acp.initialize import initialize_result
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
 

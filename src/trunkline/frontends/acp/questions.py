@@ -22,6 +22,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
+from trunkline.frontends.acp.form_schema import form_schema, read_form_content
 from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
     call_for_question,
@@ -30,7 +31,6 @@ from trunkline.frontends.acp.forms_as_buttons import (
     describe_choice,
     options_by_kind,
 )
-from trunkline.frontends.acp.forms_as_text import form_schema, read_form_content
 from trunkline.frontends.acp.known_words import option_kind
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trunkline.errors import TargetError, TrunklineError
-from trunkline.frontends.acp.initialize import CardCache
+from trunkline.frontends.acp.card_cache import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.process.descendants import end_descendants

@@ -11,6 +11,7 @@
 * ``history``: the history of a thread where a run begins, and what its client lacks of it
 * ``hosted``: AG-UI for runs in a program of the user, on a transport of the user
 * ``lanes``: the lanes of a run: the agent's own, and one for each subagent
+* ``late_answers``: why an answer that came too late was not used
 * ``legacy_interrupts``: interrupts as an event and a command, for pages of ag-ui-langgraph
 * ``losses``: what AG-UI has no event for, and where its meaning goes
 * ``options``: what the front end shows, and how long it waits

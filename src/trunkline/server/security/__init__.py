@@ -1,6 +1,7 @@
 """What every request passes: the gate and what it checks.
 
 * ``bodies``: reads bodies with a limit on size, depth, values and time
+* ``cors``: which headers a page of an allowed origin may send and read
 * ``gate``: the checks of every request, in their order
 * ``origins``: by which host names a server may be called, and from which pages
 * ``tokens``: who the caller is, and what the caller may do

@@ -17,16 +17,13 @@ from contextlib import contextmanager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trunkline.server.errors import HttpError, refusal_of, refuse
+from trunkline.server.security.cors import EXPOSED, all_headers, answer_preflight, first_header, is_preflight
 from trunkline.server.security.origins import HostPort, Hosts, Origin, Origins
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of
 
 log = logging.getLogger("trunkline.server")
 
 _SCHEMES = {"ws": "http", "wss": "https"}
-_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "trunkline-page"})
-_PREFIXES = ("x-", "acp-")
-_METHODS = "GET, POST, DELETE, OPTIONS"
-_EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-vercel-ai-ui-message-stream"
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"vary", b"Origin"))
 
 
@@ -85,9 +82,9 @@ class Gate:
             origin = self._check_origin(scope, self._check_host(scope))
             if origin is not None:
                 extra.append((b"access-control-allow-origin", origin))
-                extra.append((b"access-control-expose-headers", _EXPOSED.encode()))
-            if _is_preflight(scope):
-                await _answer_preflight(scope, reply)
+                extra.append((b"access-control-expose-headers", EXPOSED.encode()))
+            if is_preflight(scope):
+                await answer_preflight(scope, reply)
                 return
             scope = await self._admit(scope)
             _check_body(scope)
@@ -105,7 +102,7 @@ class Gate:
                 log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
 
     def _check_host(self, scope: Scope) -> HostPort:
-        given = _all(scope, b"host")
+        given = all_headers(scope, b"host")
         named = HostPort.parse(given[0].decode("latin-1")) if len(given) == 1 else None
         server = scope.get("server") or ("",)
         if named is None or not self._hosts.knows(named, server[0]):
@@ -119,8 +116,8 @@ class Gate:
 
     def _check_origin(self, scope: Scope, named: HostPort) -> bytes | None:
         """Refuse foreign pages; give the origin that may read the answer, if there is one."""
-        given = _all(scope, b"origin")
-        site = _one(scope, b"sec-fetch-site").lower()
+        given = all_headers(scope, b"origin")
+        site = first_header(scope, b"sec-fetch-site").lower()
         if not given:
             if site in (b"cross-site", b"same-site"):
                 raise _FOREIGN
@@ -182,36 +179,13 @@ _FOREIGN = HttpError(
 )
 
 
-def _is_preflight(scope: Scope) -> bool:
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "OPTIONS"
-        and bool(_all(scope, b"origin"))
-        and bool(_all(scope, b"access-control-request-method"))
-    )
-
-
-async def _answer_preflight(scope: Scope, reply: Send) -> None:
-    asked = _one(scope, b"access-control-request-headers").decode("latin-1").lower()
-    names = [name.strip() for name in asked.split(",") if name.strip()]
-    fine = [name for name in names if name in _HEADERS or name.startswith(_PREFIXES)]
-    headers = {
-        "access-control-allow-methods": _METHODS,
-        "access-control-allow-headers": ", ".join(fine or sorted(_HEADERS)),
-        "access-control-max-age": "600",
-    }
-    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-    await reply({"type": "http.response.start", "status": 204, "headers": raw})
-    await reply({"type": "http.response.body", "body": b""})
-
-
 def _check_framing(scope: Scope) -> None:
     """Refuse a body that says twice where it ends: a proxy before us may have read the other end.
 
     RFC 9112, section 6.1: "the server MUST close the connection after responding to such a request"
     (https://www.rfc-editor.org/rfc/rfc9112#section-6.1).
     """
-    if _all(scope, b"content-length") and _all(scope, b"transfer-encoding"):
+    if all_headers(scope, b"content-length") and all_headers(scope, b"transfer-encoding"):
         raise HttpError(
             400,
             "framing",
@@ -224,17 +198,9 @@ def _check_body(scope: Scope) -> None:
     """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
     if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return
-    length, chunked = _one(scope, b"content-length"), _one(scope, b"transfer-encoding")
+    length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
     if scope["method"] == "DELETE" and length in (b"", b"0") and not chunked:
         return
-    kind = _one(scope, b"content-type").partition(b";")[0].strip().lower()
+    kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
     if kind != b"application/json":
         raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
-
-
-def _all(scope: Scope, name: bytes) -> list[bytes]:
-    return [value for key, value in scope["headers"] if key == name]
-
-
-def _one(scope: Scope, name: bytes) -> bytes:
-    return next(iter(_all(scope, name)), b"")

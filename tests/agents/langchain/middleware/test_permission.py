@@ -19,7 +19,8 @@ from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
-from trunkline.agents.langchain.middleware.permission import AnswerFile, PermissionMiddleware, Rule
+from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
+from trunkline.agents.langchain.permissions.answer_file import AnswerFile
 from trunkline.commands import Answer
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.journal import open_journal

@@ -19,7 +19,7 @@ from trunkline.agents.langchain.errors import explain
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.model_run import ModelRun
-from trunkline.agents.langchain.stop_reasons import token_usage
+from trunkline.agents.langchain.usage import token_usage
 
 __all__ = ["MODEL_STEP", "Key", "Listener", "key_of", "tool_messages"]
 

@@ -15,7 +15,7 @@ import msgspec
 from langgraph import types
 
 from trunkline import events as ev
-from trunkline.agents.langchain.graph.forms import DECLINED, InterruptForm, form_for, plain_value
+from trunkline.agents.langchain.graph.interrupt_forms import DECLINED, InterruptForm, form_for, plain_value
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError

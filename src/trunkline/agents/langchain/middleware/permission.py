@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
@@ -23,6 +19,7 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
 from trunkline.agents.langchain.middleware._run_observer import add_to_state
+from trunkline.agents.langchain.permissions.answer_file import AnswerFile
 from trunkline.agents.langchain.permissions.decide import Always, Describe, decide, decide_sync, forget
 from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
@@ -31,7 +28,7 @@ from trunkline.agents.langchain.user_functions import contain
 from trunkline.errors import ConfigurationError
 from trunkline.workspace.policy import Policy
 
-__all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
+__all__ = ["PermissionMiddleware", "Rule"]
 
 Result = ToolMessage | Command[Any]
 
@@ -184,58 +181,3 @@ def _read_place(place: Any) -> Always | None:
     if isinstance(place, str | os.PathLike):
         return AnswerFile(cast("str | os.PathLike[str]", place))
     raise ConfigurationError(f"persist is the path of a JSON file or a mutable mapping, not {place!r}")
-
-
-class AnswerFile(MutableMapping[str, str]):
-    """Keeps "always" answers in a JSON file, which is read anew each time and replaced whole."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Use a file, which need not exist yet; one that is something else is refused."""
-        self._path = Path(path).expanduser()
-        self._lock = threading.Lock()
-        self._read()
-
-    def __getitem__(self, tool: str) -> str:
-        """What was answered for a tool."""
-        return self._read()[tool]
-
-    def __setitem__(self, tool: str, answer: str) -> None:
-        """Keep an answer."""
-        with self._lock:
-            self._write({**self._read(), tool: answer})
-
-    def __delitem__(self, tool: str) -> None:
-        """Forget an answer."""
-        with self._lock:
-            answers = self._read()
-            del answers[tool]
-            self._write(answers)
-
-    def __iter__(self) -> Iterator[str]:
-        """The tools that were answered for."""
-        return iter(self._read())
-
-    def __len__(self) -> int:
-        """How many tools were answered for."""
-        return len(self._read())
-
-    def _read(self) -> dict[str, str]:
-        try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.DecodeError) as error:
-            raise ConfigurationError(
-                f"{self._path} holds no permission answers ({error}): correct it, or take another file"
-            ) from None
-
-    def _write(self, answers: dict[str, str]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(answers)))
-            os.replace(name, self._path)
-        except BaseException:
-            os.unlink(name)
-            raise
