@@ -53,11 +53,12 @@ def piece_of(event: Any) -> str | None:
 
     The last word of a terminal or of a signed thought is whole: nothing may be joined to it.
     """
-    if isinstance(event, Text | ToolInput):
+    kind: type[Any] = type(event)
+    if kind is Text or kind is ToolInput:
         return event.delta
-    if isinstance(event, Thought):
+    if kind is Thought:
         return event.delta if event.signature is None else None
-    if isinstance(event, TerminalOutput):
+    if kind is TerminalOutput:
         return event.data if not event.exited else None
     return None
 

@@ -10,6 +10,7 @@ from tests.legal_sessions import LegalSession, legal_sessions
 from tests.strategies import sloppy_streams
 
 from trunkline import events as ev
+from trunkline.commands import Cancel
 from trunkline.cursor import piece_of, remainder
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
@@ -29,16 +30,14 @@ def records_of(coalescer: Coalescer, *events: ev.Event) -> list[tuple[int, ev.An
     for event in events:
         coalescer.add(event)
     coalescer.seal()
-    return coalescer.take()
+    return cast("list[tuple[int, ev.AnyEvent]]", coalescer.take())
 
 
-def play(
-    events: list[ev.Event], data: st.DataObject
-) -> tuple[list[tuple[int, int]], list[tuple[int, ev.AnyEvent]]]:
+def play(events: list[ev.Event], data: st.DataObject) -> tuple[list[tuple[int, int]], list[tuple[int, Any]]]:
     """Coalesce with seals and takes at any moments; give the positions and the records."""
     coalescer = Coalescer(last_seq=10, limit=data.draw(st.sampled_from([1, 4, LIMIT])))
     positions: list[tuple[int, int]] = []
-    records: list[tuple[int, ev.AnyEvent]] = []
+    records: list[tuple[int, Any]] = []
     for event in events:
         positions.append(coalescer.add(event))
         moment = data.draw(st.integers(0, 5))
@@ -222,13 +221,13 @@ def test_a_sealed_record_is_never_written_to_again() -> None:
     assert coalescer.take() == [(1, text("a"))]
 
 
-def test_a_command_takes_a_number_between_the_records() -> None:
+def test_a_command_is_a_record_between_the_others() -> None:
     coalescer = Coalescer(last_seq=6, limit=LIMIT)
     coalescer.add(text("a"))
-    assert coalescer.skip() == 8
+    coalescer.add_command(Cancel())
     assert coalescer.add(text("b")) == (9, 1)
     coalescer.seal()
-    assert coalescer.take() == [(7, text("a")), (9, text("b"))]
+    assert coalescer.take() == [(7, text("a")), (8, Cancel()), (9, text("b"))]
 
 
 def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
@@ -240,7 +239,7 @@ def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
     assert coalescer.due
     coalescer.take()
     assert not coalescer.due
-    coalescer.skip()
+    coalescer.add_command(Cancel())
     assert coalescer.due
     coalescer.take()
     for _ in range(20):

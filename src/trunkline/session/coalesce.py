@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline.commands import Command
 from trunkline.cursor import piece_of
 from trunkline.events import AnyEvent, Delta, Event, TerminalOutput, Text, Thought, ToolInput
 
@@ -37,7 +38,7 @@ class Coalescer:
         self._joins = False
         self._pieces: list[str] = []
         self._size = 0
-        self._ready: list[tuple[int, AnyEvent]] = []
+        self._ready: list[tuple[int, AnyEvent | Command]] = []
         self._due = False
 
     @property
@@ -114,12 +115,12 @@ class Coalescer:
         self._size = len(piece)
         return self.last_seq, self._size
 
-    def skip(self) -> int:
-        """Take a number for a record that is no event (an accepted command)."""
+    def add_command(self, command: Command) -> None:
+        """Add an accepted command; it has a record of its own."""
         self.seal()
         self._due = True
         self.last_seq += 1
-        return self.last_seq
+        self._ready.append((self.last_seq, command))
 
     def seal(self) -> None:
         """Close the open delta, so that its record can be written."""
@@ -134,7 +135,7 @@ class Coalescer:
             event = msgspec.structs.replace(event, **{field: "".join(self._pieces)})
         self._ready.append((self.last_seq, event))
 
-    def take(self) -> list[tuple[int, AnyEvent]]:
+    def take(self) -> list[tuple[int, AnyEvent | Command]]:
         """Give the complete records, each once, in order."""
         ready, self._ready, self._due = self._ready, [], False
         return ready

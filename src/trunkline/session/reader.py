@@ -8,7 +8,6 @@ nothing is lost.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -27,7 +26,7 @@ class ReaderSource(Protocol):
     journal: Journal
     key: SessionKey
     committed_seq: int
-    tail: deque[list[Entry]]
+    tail: list[Entry]
 
     @property
     def lease(self) -> Lease | None:
@@ -136,7 +135,7 @@ class Reader:
     def _go_live(self) -> list[Entry]:
         self._live = True
         position = (self._seq, self._offset)
-        tail = [entry for part in self._stream.tail for entry in part if (entry.seq, entry.offset) > position]
+        tail = [entry for entry in self._stream.tail if (entry.seq, entry.offset) > position]
         return self._advance(tail)
 
     def _advance(self, batch: list[Entry]) -> list[Entry]:

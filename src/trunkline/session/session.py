@@ -57,8 +57,6 @@ class Session(BaseSession):
         """Whether this process has the session's agent."""
         self.turn: Turn | None = None
         self.tasks = BackgroundTasks(f"session {info.session_id}")
-        self.released = asyncio.Event()
-        """Set once a closed session holds nothing any more."""
         self.last_used_at = time.monotonic()
         """When a caller last asked the hub for it."""
         self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
@@ -96,6 +94,11 @@ class Session(BaseSession):
             hub,
             may_run=self.may_run,
         )
+
+    @cached_property
+    def released(self) -> asyncio.Event:
+        """Set once a closed session holds nothing any more."""
+        return asyncio.Event()
 
     @cached_property
     def remote(self) -> RemoteCommands:

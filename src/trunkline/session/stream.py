@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterable
+from operator import attrgetter
 from typing import cast
 
 import msgspec
@@ -58,13 +59,15 @@ class EventStream:
 
     def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:
         """Begin at the first record; ``become_owner`` or ``apply`` bring it up to date."""
+        # Every session has a stream; CPython shares the attribute names of objects that have 29 at most.
         self.journal = journal
         self.key = key
         self.grammar = grammar
         self.settings = settings
         self.committed_seq = 0
         self.last: Entry | None = None
-        self.tail: deque[list[Entry]] = deque()
+        self.tail: list[Entry] = []
+        """What readers have seen and the journal does not have yet."""
         self.on_applied: Callable[[Entry], None] | None = None
         self.on_turn_started: Callable[[str, int], None] | None = None
         """Called with the first record of each turn that begins here."""
@@ -80,15 +83,13 @@ class EventStream:
         self._given_seq = 0  # The newest record that the journal was given.
         self._closed: TrunklineError | None = None
         self._coalescer = Coalescer(limit=settings.coalesce_limit)
-        self._commands: dict[int, Command] = {}
         self._outbox: list[Entry] = []
         self._readers: list[Reader] = []
-        self._pending = 0
         self._ticking = False
         self._timer: asyncio.TimerHandle | None = None
         self._last_write: asyncio.Future[None] | None = None
         self._perishable = False  # Something written would not survive a power cut yet.
-        self._moved = asyncio.Event()
+        self._moved: asyncio.Event | None = None  # Only there while a task waits for the next move.
         self._error: JournalError | None = None
         self._now = 0.0
 
@@ -112,7 +113,7 @@ class EventStream:
     @property
     def unwritten(self) -> bool:
         """Whether something was emitted that is not in the journal yet."""
-        waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
+        waiting = self._outbox or self._coalescer.waiting or self._coalescer.ready
         return bool(waiting) or self._given_seq > self.committed_seq
 
     def become_owner(self, lease: Lease, deadline: float) -> None:
@@ -133,13 +134,13 @@ class EventStream:
         if self._in_doubt:
             self._in_doubt = False
             self.flush()
-            self._moved.set()
+            self._wake()
 
     def become_follower(self) -> None:
         """Become a follower; only for a stream that has written everything."""
         self._lease = None
         self._in_doubt = False
-        self._moved.set()
+        self._wake()
 
     # -- speaking ----------------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ class EventStream:
     def add_command(self, command: Command) -> None:
         """Write an accepted command into the journal; readers do not see it."""
         self._check_owner()
-        self._commands[self._coalescer.skip()] = command
+        self._coalescer.add_command(command)
         if not self._ticking:
             self._schedule()
 
@@ -208,8 +209,7 @@ class EventStream:
         try:
             async with asyncio.timeout(self.settings.command_timeout):
                 while self._in_doubt and self._error is None:
-                    self._moved.clear()
-                    await self._moved.wait()
+                    await self._wait_for_move()
                     self._write(durable=True)  # If the lease has run out again by now, we wait again.
         except TimeoutError:
             raise JournalError("the journal does not confirm that this session is ours: try again") from None
@@ -221,18 +221,28 @@ class EventStream:
 
     @property
     def _is_behind(self) -> bool:
-        return self._pending + len(self._outbox) > self.settings.lag_limit
+        return len(self.tail) + len(self._outbox) > self.settings.lag_limit
 
     async def ready(self) -> None:
         """Wait until the journal has caught up enough."""
         while self.lagging and self._error is None:
             if self._is_behind:
-                self._moved.clear()
-                await self._moved.wait()
+                await self._wait_for_move()
             else:
                 await self.journal.room(self.key)
         if self._error is not None:
             raise self._error
+
+    async def _wait_for_move(self) -> None:
+        """Wait until the journal, the lease or the end of the stream moves something."""
+        if self._moved is None:
+            self._moved = asyncio.Event()
+        await self._moved.wait()
+
+    def _wake(self) -> None:
+        if self._moved is not None:
+            self._moved.set()
+            self._moved = None
 
     # -- following ---------------------------------------------------------------------------------
 
@@ -335,7 +345,7 @@ class EventStream:
         self._error = self._error or JournalError(str(error))
         for reader in list(self._readers):
             reader.fail(error)
-        self._moved.set()
+        self._wake()
 
     def check_open(self) -> None:
         """Raise what closed the stream, if it is closed."""
@@ -361,9 +371,7 @@ class EventStream:
             return Gap(info.first_seq, info.last_seq) if info is not None and trimmed else None
         self.flush()
         if cursor.fence == self.fence and any(
-            entry.seq == cursor.record and entry.offset >= cursor.offset
-            for batch in self.tail
-            for entry in batch
+            entry.seq == cursor.record and entry.offset >= cursor.offset for entry in self.tail
         ):
             return None
         # Not before the tail: what leaves it while we read is in the journal, but not in what was read.
@@ -403,8 +411,7 @@ class EventStream:
             self._outbox = []
         self.last = batch[-1]
         if batch[-1].seq > self.committed_seq:
-            self._pending += len(batch)
-            self.tail.append(batch)
+            self.tail += batch
         for reader in self._readers:
             reader.push(batch)
 
@@ -433,16 +440,11 @@ class EventStream:
             return
         durable = durable or self._held_from > self._given_seq
         records = [
-            Record(seq=seq, at=self._now, fence=lease.fence, event=event)
-            for seq, event in self._coalescer.take()
+            Record(seq=seq, at=self._now, fence=lease.fence, event=content)
+            if isinstance(content, Event)
+            else Record(seq=seq, at=self._now, fence=lease.fence, command=content)
+            for seq, content in self._coalescer.take()
         ]
-        if self._commands:
-            records += [
-                Record(seq=seq, at=self._now, fence=lease.fence, command=command)
-                for seq, command in self._commands.items()
-            ]
-            records.sort(key=lambda record: record.seq)
-            self._commands.clear()
         if not records and not (durable and self._perishable):
             return
         self._perishable = not durable
@@ -465,10 +467,8 @@ class EventStream:
             self.fail(error)
             return
         self.committed_seq = max(self.committed_seq, last_seq)
-        tail = self.tail
-        while tail and tail[0][-1].seq <= self.committed_seq:
-            self._pending -= len(tail.popleft())
-        self._moved.set()
+        del self.tail[: bisect_right(self.tail, self.committed_seq, key=attrgetter("seq"))]
+        self._wake()
         if self._outbox:
             self._show()
 
@@ -478,7 +478,7 @@ class EventStream:
             return
         known = isinstance(error, JournalError)
         self._error = error if known else JournalError(f"the journal failed: {error}")
-        self._moved.set()
+        self._wake()
         if self.on_failed is not None:
             self.on_failed(self._error)
 

@@ -3,6 +3,11 @@
 That a snapshot at any record gives the same as reading all of them is a property in test_snapshots.py.
 """
 
+from typing import cast
+
+from hypothesis import given
+from tests.strategies import sloppy_streams
+
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.cursor import Entry
@@ -35,6 +40,18 @@ def test_records_give_receipts_the_queue_options_and_the_shared_state() -> None:
     assert list(state.queue) == ["p2"]
     assert state.view.options == (MODE,)
     assert (state.view.state, state.state_before) == ({"n": 1}, None)
+
+
+@given(sloppy_streams())
+def test_events_that_are_passed_over_would_teach_no_part_anything(events: list[ev.Event]) -> None:
+    state, parts = OpenState.alone(), OpenState.alone()
+    for event in events:
+        state.apply(Entry(1, 0, 1, 0.0, cast("ev.AnyEvent", event)))
+        for part in (parts.questions, parts.permissions, parts.view):
+            part.apply(event)
+        assert state.questions.answered == parts.questions.answered
+        assert vars(state.permissions) | {"_view": None} == vars(parts.permissions) | {"_view": None}
+        assert vars(state.view) == vars(parts.view)
 
 
 def test_a_prompt_that_became_a_turn_waits_no_longer() -> None:

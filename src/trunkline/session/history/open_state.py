@@ -49,6 +49,24 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
 _decoder = msgspec.json.Decoder(OpenSnapshot)
 
 
+_LEARNED_FROM: frozenset[type[ev.Event]] = frozenset(
+    {
+        ev.TurnStarted,
+        ev.TurnFinished,
+        ev.TurnFailed,
+        ev.Asked,
+        ev.Answered,
+        ev.ConfigChanged,
+        ev.CommandsChanged,
+        ev.StateReplaced,
+        ev.StatePatched,
+        ev.PromptQueued,
+        ev.PromptDropped,
+    }
+)
+"""What some part learns from: most records of a long session are none of these."""
+
+
 class OpenState:
     """The parts of a session that learn from its records."""
 
@@ -88,6 +106,8 @@ class OpenState:
         """Learn from an entry that the grammar has seen."""
         self.last = entry
         event = entry.event
+        if type(event) not in _LEARNED_FROM:
+            return
         self.questions.apply(event)
         self.permissions.apply(event)
         self.view.apply(event)
