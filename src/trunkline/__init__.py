@@ -31,6 +31,7 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 * ``safe_text``: text without characters that steer a terminal or hide something, and short titles
 * ``server``: agents over HTTP
 * ``session``: everything that lives: sessions, turns, questions, windows, the hub
+* ``state_files``: small facts in the state folder of the user
 * ``testing``: tools for tests of agents and front ends
 * ``tools``: what a tool call means to a person
 * ``translate``: the Translator, and how one is primed and pumped

@@ -1,5 +1,6 @@
 """Agents: the interface that every source of events has, and what makes agents of objects and addresses.
 
+* ``acp``: agents that speak ACP, as processes
 * ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``

@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 143 terminated.
 
 * ``acp``: ``trunkline acp``
+* ``agents``: ``trunkline agents``
 * ``approval_text``: what a person is asked to approve, as lines for a terminal
 * ``chat``: ``trunkline chat``
 * ``chat_loop``: prompts from the keyboard, turns on the screen, questions between them
@@ -57,6 +58,7 @@ Examples:
   trunkline exec agent.py:hello "hi"            an agent of your own
   trunkline exec demo /tools --format events    every event as a line of JSON
   trunkline sessions list                       the conversations so far
+  trunkline agents                              agents that others wrote
   trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
   trunkline serve agent.py:hello                for web pages: see trunkline serve --help
 """
@@ -72,6 +74,7 @@ _COMMANDS = {
     "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
+    "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
     "sessions": _Entry("trunkline.cli.sessions", "List, show, export, delete and prune sessions."),
 }
 
