@@ -9,7 +9,7 @@ record: a reader may be cut off in the middle of what will be one record.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -53,7 +53,7 @@ def piece_of(event: Any) -> str | None:
 
     The last word of a terminal or of a signed thought is whole: nothing may be joined to it.
     """
-    kind: type[Any] = type(event)
+    kind = cast("type[object]", type(event))
     if kind is Text or kind is ToolInput:
         return event.delta
     if kind is Thought:
