@@ -9,10 +9,12 @@ import base64
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from trunkline import content as c
 from trunkline.errors import InvalidCommand
 from trunkline.protocols.acp import wire
-from trunkline.protocols.acp.lossless import Unknown, encode
+from trunkline.protocols.acp.lossless import Unknown, decode, encode
 
 
 def block_to_wire(block: c.Content) -> dict[str, Any]:
@@ -85,6 +87,29 @@ def tool_content_to_wire(block: c.Content, terminals: Iterable[str]) -> dict[str
 def blocks_from_wire(blocks: Iterable[wire.ContentBlock]) -> tuple[c.Content, ...]:
     """Read a prompt; a block that cannot be read is the client's fault."""
     return tuple(_from_wire(block, number) for number, block in enumerate(blocks))
+
+
+def block_from_wire(block: Any) -> c.Content | None:
+    """Read a block that an agent sent; None if it cannot be read."""
+    try:
+        return _from_wire(decode(wire.ContentBlock, block), 0)
+    except (InvalidCommand, msgspec.ValidationError):
+        return None
+
+
+def tool_content_from_wire(item: Any) -> c.Content | None:
+    """Read a piece of a tool call's content; None if it cannot be read."""
+    try:
+        read = decode(wire.ToolCallContent, item)
+        if isinstance(read, wire.Content):
+            return _from_wire(read.content, 0)
+    except (InvalidCommand, msgspec.ValidationError):
+        return None
+    if isinstance(read, wire.Diff):
+        return c.DiffBlock(path=read.path, old=read.old_text, new=read.new_text, meta=read.meta)
+    if isinstance(read, wire.Terminal):
+        return c.TerminalBlock(terminal_id=read.terminal_id, meta=read.meta)
+    return None
 
 
 def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
