@@ -83,3 +83,13 @@ def test_a_long_line_in_tiny_chunks_is_moved_only_a_few_times() -> None:
     (line,) = framer.feed(b"\n")
     assert isinstance(line, bytes)
     assert len(line) == 8 * 1024 * 1024
+
+
+def test_a_line_that_is_too_long_is_known_before_it_ends() -> None:
+    framer = LineFramer(max_line=10)
+    assert framer.feed(b"0123456789") == []
+    assert framer.overflow is None
+    assert framer.feed(b"x") == []
+    assert framer.overflow == Oversize(11, 10)
+    assert framer.feed(b"\n") == [Oversize(11, 10)]
+    assert framer.overflow is None

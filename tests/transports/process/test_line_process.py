@@ -157,3 +157,80 @@ async def test_nothing_that_never_started_can_be_ended() -> None:
         await pipes.start("/no/such/thing", env={}, cwd=None)
     await pipes.close()
     assert pipes.exit_description is None
+
+
+async def test_lines_can_be_given_to_a_function_and_reading_can_pause() -> None:
+    given: list[bytes] = []
+    ends: list[bool] = []
+    pipes = LineProcess(on_lines=given.extend, on_end=lambda: ends.append(pipes.output_ended))
+    async with running("for line in iter(input, 'end'): print(line, flush=True)", pipes):
+        pipes.write(b"a\nb\n")
+        await until(lambda: given == [b"a", b"b"])
+        pipes.pause_reading()
+        pipes.pause_reading()
+        pipes.write(b"c\n")
+        assert not pipes.congested
+        await patiently(pipes.drained())
+        assert pipes.unread == 0
+        pipes.resume_reading()
+        await until(lambda: given == [b"a", b"b", b"c"])
+        assert not pipes.output_ended
+        pipes.write(b"end\n")
+        await patiently(pipes.finished.wait())
+        assert ends
+        assert all(ends)
+
+
+async def test_a_line_without_end_is_given_up_before_it_ends() -> None:
+    code = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    async with running(code, LineProcess(max_line=1000)) as pipes:
+        assert await rest_of(pipes) == []
+        assert pipes.oversize is not None
+        assert pipes.oversize.size > 1000
+        pipes.resume_reading()
+        assert pipes.output_ended
+
+
+async def test_stderr_can_be_read_while_the_process_runs_and_as_much_is_kept_as_was_wished() -> None:
+    code = "import sys; sys.stderr.write('e' * 5000 + 'end'); sys.stderr.flush(); input()"
+    async with running(code, LineProcess(stderr_kept=4000)) as pipes:
+        await until(lambda: pipes.stderr.endswith("end"))
+        assert len(pipes.stderr) == 4000
+        assert pipes.describe_exit() is None
+        await pipes.send(b"")
+        await patiently(pipes.finished.wait())
+        assert pipes.describe_exit(3) == "it ended with code 0: end"
+
+
+async def test_variables_can_be_kept_from_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "yes")
+    pipes = LineProcess()
+    code = "import os; print(os.environ.get('MINE'), os.environ['K'], 'PATH' in os.environ)"
+    await pipes.start(sys.executable, ("-Ic", code), env={"K": "v"}, cwd=None, env_allow=("PA*",))
+    assert await rest_of(pipes) == [b"None v True"]
+    await patiently(pipes.close())
+
+
+async def test_an_interrupt_comes_before_the_end_of_stdin() -> None:
+    code = """
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+print("up", flush=True)
+sys.stdin.read()
+print("eof", flush=True)
+"""
+    async with running(code) as pipes:
+        assert await patiently(pipes.receive()) == b"up"
+        assert not await pipes.interrupt(0.05)
+        assert await patiently(pipes.receive()) == b"interrupted"
+        closing = asyncio.create_task(pipes.close(5.0, interrupt=0.05))
+        assert await rest_of(pipes) == [b"interrupted", b"eof"]
+        await patiently(closing)
+        assert pipes.exit_description == "it ended with code 0"
+
+
+async def test_a_signal_to_what_is_gone_does_nothing() -> None:
+    async with running("print('up', flush=True)") as pipes:
+        await patiently(pipes.finished.wait())
+        await pipes.close()
+        assert await pipes.interrupt(0.0)

@@ -102,6 +102,10 @@ class Connection:
         """Take one message from a transport that has frames of its own."""
         self._dispatch(self._peer.receive_message(message))
 
+    def receive_messages(self, messages: list[Message | Malformed]) -> None:
+        """Take messages that were cut out and parsed elsewhere, in their order."""
+        self._dispatch(self._peer.receive_messages(messages))
+
     def receive_eof(self) -> None:
         """The other side will send nothing more."""
         self._dispatch(self._peer.receive_eof())

@@ -68,6 +68,11 @@ class LineFramer:
         line = bytes(held).strip(_JSON_SPACE)
         return [line] if line else []
 
+    @property
+    def overflow(self) -> Oversize | None:
+        """The line that is too long already and has not ended; it may never end."""
+        return Oversize(self._seen, self._limit, self._head, self._tail) if self._seen > self._limit else None
+
     def _hold(self, piece: bytes) -> None:
         self._seen += len(piece)
         if self._seen <= self._limit:

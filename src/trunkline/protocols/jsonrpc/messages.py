@@ -78,6 +78,13 @@ class RpcError(PeerError):
         return " ".join(cause.split()) in " ".join(self.message.split())
 
 
+class NoAnswer(RpcError):
+    """The connection is over, so that a request of ours gets no answer any more."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(INTERNAL_ERROR, message)
+
+
 # Parsed JSON has no cycles, so these need no garbage collector.
 class Request(msgspec.Struct, frozen=True, gc=False):
     """The other side wants an answer; its id may be of any scalar kind and is echoed as it came."""

@@ -26,6 +26,7 @@ from trunkline.protocols.jsonrpc.messages import (
     Id,
     Malformed,
     Message,
+    NoAnswer,
     Notification,
     Params,
     Request,
@@ -87,14 +88,15 @@ class Peer:
 
     def receive_message(self, message: Message | Malformed) -> list[Incoming]:
         """Take one message that a transport with frames of its own has cut out and parsed."""
-        return self._receive_messages([message])
+        return self.receive_messages([message])
 
     def _receive_lines(self, lines: list[bytes | Oversize]) -> list[Incoming]:
-        return self._receive_messages(
+        return self.receive_messages(
             [parse(line) if isinstance(line, bytes) else refuse_oversize(line) for line in lines]
         )
 
-    def _receive_messages(self, messages: list[Message | Malformed]) -> list[Incoming]:
+    def receive_messages(self, messages: list[Message | Malformed]) -> list[Incoming]:
+        """Take messages that were cut out and parsed elsewhere."""
         incoming: list[Incoming] = []
         if self._closed is not None:
             return incoming
@@ -149,7 +151,7 @@ class Peer:
         Raises RpcError when the connection is closed or too many requests are unanswered.
         """
         if self._closed is not None:
-            raise RpcError(INTERNAL_ERROR, self._closed)
+            raise NoAnswer(self._closed)
         if len(self._waiting) >= self._max_outstanding:
             raise RpcError(INTERNAL_ERROR, f"the other side left {len(self._waiting)} requests unanswered")
         id = self._last_id + 1
@@ -232,7 +234,7 @@ class Peer:
         if self._closed is None:
             self._closed = reason
         settled = [
-            Settled(id, None, RpcError(INTERNAL_ERROR, f"{method} got no answer: {self._closed}"))
+            Settled(id, None, NoAnswer(f"{method} got no answer: {self._closed}"))
             for id, method in self._waiting.items()
         ]
         self._waiting.clear()

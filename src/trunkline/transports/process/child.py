@@ -41,7 +41,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     ``on_output`` gets what it writes, with the number of the pipe: 1 for stdout, 2 for stderr. ``on_end`` is
     called when stdout has ended, and when the process is finished: the program has ended, and its output
-    too, or half a second has passed (something that it left behind may hold the pipe).
+    and errors too, or half a second has passed (something that it left behind may hold the pipes).
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
         self._started: asyncio.Future[int] | None = None
         self._keeper: _KeeperConnection | None = None
+        self._open_pipes: set[int] = set()
         self._writable = asyncio.Event()
         self._writable.set()
         self._keeper_ended = asyncio.Event()
@@ -81,6 +82,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         request = keeper.request(argv, env, self._grace)
         loop = asyncio.get_running_loop()
         self._started = loop.create_future()
+        self._open_pipes = {1} if join_stderr else {1, 2}
         ours, keepers = socket.socketpair()
         try:
             with keepers:
@@ -115,7 +117,25 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     async def write(self, data: bytes) -> None:
         """Write to stdin, and wait while the program does not read."""
+        self.write_soon(data)
+        await self.drained()
+
+    def write_soon(self, data: bytes) -> None:
+        """Write to stdin as soon as the program reads; what it does not read is kept."""
         self._pipe(0).write(data)
+
+    @property
+    def unread(self) -> int:
+        """How many bytes for stdin the program has not taken yet."""
+        return self._pipe(0).get_write_buffer_size()
+
+    @property
+    def congested(self) -> bool:
+        """Whether the program reads more slowly than we write."""
+        return not self._writable.is_set()
+
+    async def drained(self) -> None:
+        """Wait until the program has read nearly all that was written, or its stdin is closed."""
         await self._writable.wait()
 
     def close_stdin(self) -> None:
@@ -131,6 +151,11 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._pipe(1).resume_reading()
 
     # -- the end --
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the program and all that it started; does nothing once they are gone."""
+        if self._keeper is not None and not self._keeper.transport.is_closing():
+            self._keeper.transport.write(bytes([number]))
 
     async def kill(self, *, at_once: bool = False) -> None:
         """End the program and all it started: SIGTERM, and SIGKILL after the grace or ``at_once``.
@@ -193,9 +218,16 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that a pipe is closed; a waiting ``write`` returns."""
-        self._writable.set()
+        if fd == 0:
+            self._writable.set()
+            return
+        self._open_pipes.discard(fd)
         if fd == 1:
-            self._end_output()
+            self.output_ended = True
+        if self.exit is not None and not self._open_pipes:
+            self._finish()
+        elif fd == 1:
+            self._on_end()
 
     def pause_writing(self) -> None:
         """Make ``write`` wait while the program does not read."""
@@ -222,15 +254,14 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if word == b"exited" or (word == b"gone" and self.exit is None):
             self.exit = _read_exit(number)
             self.exited.set()
-            if self.output_ended:
-                self._end_output()
+            if not self._open_pipes:
+                self._finish()
             else:
-                asyncio.get_running_loop().call_later(DRAIN, self._end_output)
+                asyncio.get_running_loop().call_later(DRAIN, self._finish)
 
-    def _end_output(self) -> None:
+    def _finish(self) -> None:
         self.output_ended = True
-        if self.exit is not None:
-            self.finished.set()
+        self.finished.set()
         self._on_end()
 
     def _pipe(self, fd: int) -> asyncio.Transport:

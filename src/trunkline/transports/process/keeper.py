@@ -7,10 +7,10 @@ by ``setsid``. So the keeper finds all of them; and as only the keeper waits for
 a dead one cannot belong to another process by the time it is signalled.
 
 * stdin, stdout and stderr are the command's.
-* FD is a socket to us. It brings the request, and then nothing. When it ends, because we closed it or died,
-  all processes are ended: by SIGTERM, and after a grace period by SIGKILL. SIGTERM to the keeper means:
-  without the grace. The keeper writes lines: ``started``, ``failed ERRNO``, ``exited CODE`` (negative: by
-  that signal).
+* FD is a socket to us. It brings the request, and then the numbers of signals, a byte each, which the
+  keeper sends to all processes. When it ends, because we closed it or died, all processes are ended: by
+  SIGTERM, and after a grace period by SIGKILL. SIGTERM to the keeper means: without the grace. The keeper
+  writes lines: ``started``, ``failed ERRNO``, ``exited CODE`` (negative: by that signal).
 """
 
 from __future__ import annotations
@@ -69,8 +69,11 @@ class Keeper:
         while not self._hurry and self._reap():
             ready, _, _ = select.select([self._control, self._woken], [], [])
             self._sleep(0)
-            if self._control in ready and not self._receive(4096):
-                break
+            if self._control in ready:
+                if not (numbers := self._receive(4096)):
+                    break
+                for number in numbers:
+                    _signal(self._groups(), number)
         self._end(grace)
 
     def _start(self, argv: list[bytes], env: dict[bytes, bytes]) -> int:
