@@ -1,0 +1,342 @@
+"""One ACP agent process: start, handshake, requests both ways, and its end.
+
+It knows nothing of our sessions. Updates are handled in their order, as they are read; a handler that gives
+something to wait for lets the agent wait: nothing more is read until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, cast
+
+from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
+from trunkline.agents.acp.initialize import PROTOCOL_VERSION, initialize_params
+from trunkline.agents.acp.routes import OnNotification, OnUpdate, RequestHandler, SessionRoutes
+from trunkline.errors import AgentError, AgentExited
+from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.protocols.jsonrpc.framing import MAX_LINE
+from trunkline.protocols.jsonrpc.messages import Malformed, Message, NoAnswer, Params, RpcError, parse
+from trunkline.transports.process.child import DRAIN, within
+from trunkline.transports.process.line_process import LineProcess
+
+log = logging.getLogger("trunkline.acp")
+
+HANDSHAKE_WITHIN = 120.0
+"""Seconds for the answer to ``initialize``: a launcher such as npx may have to download the agent first."""
+STDERR_KEPT = 64 * 1024
+STDERR_SHOWN = 2000
+MAX_UNREAD = 64 * 1024 * 1024
+"""Bytes that may wait for an agent that does not read its stdin."""
+EXIT_AFTER_EOF = 2.0
+"""Seconds that an agent has to end after its stdin is closed; some never do, and are ended by SIGTERM."""
+EXIT_AFTER_INTERRUPT = 1.0
+
+
+class AgentConnection:
+    """One agent process; ``start`` it, ``attach`` sessions, send requests, and ``close`` it."""
+
+    def __init__(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        env_allow: Sequence[str] = ("*",),
+        fs: bool = True,
+        handshake_within: float = HANDSHAKE_WITHIN,
+        max_line: int = MAX_LINE,
+        on_line: Callable[[bytes], bool] | None = None,
+        on_noise: Callable[[str], None] | None = None,
+    ) -> None:
+        """Prepare a process; nothing runs yet.
+
+        ``on_line`` sees every line that the agent writes and gives True for one that it has dealt with.
+        ``on_noise`` is told of lines that are no messages, a banner for example.
+        """
+        self.command = command
+        self.args = tuple(args)
+        self.initialize: dict[str, Any] = {}
+        """The agent's answer to ``initialize``."""
+        self.ended = asyncio.Event()
+        """Set when the process has ended, or cannot be used any more."""
+        self.on_end: list[Callable[[], None]] = []
+        """Called once when the process has ended by itself, or cannot be used any more."""
+        self.noise: deque[str] = deque(maxlen=20)
+        """The last lines that are no messages."""
+        self._cwd = cwd
+        self._env = dict(env or {})
+        self._env_allow = tuple(env_allow)
+        self._fs = fs
+        self._handshake_within = handshake_within
+        self._on_line = on_line
+        self._on_noise = on_noise
+        self._process = LineProcess(
+            max_line, stderr_kept=STDERR_KEPT, on_lines=self._take, on_end=self._output_ended
+        )
+        self._connection = Connection(self)
+        self._connection.handler = self
+        self.routes = SessionRoutes(self._wait_for)
+        self._waits: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._failure: str | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    # -- the beginning -----------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the process and do the handshake; nothing runs any more if that fails."""
+        try:
+            await self.spawn()
+            await self.handshake()
+        except BaseException:
+            await self.close(grace=0)
+            raise
+
+    async def spawn(self) -> None:
+        """Start the process, without a handshake."""
+        try:
+            await self._process.start(
+                self.command, self.args, env=self._env, cwd=self._cwd, env_allow=self._env_allow
+            )
+        except FileNotFoundError as error:
+            if error.filename == self.command:
+                raise AgentCommandNotFound(self.command, self._env.get("PATH")) from None
+            raise AgentError(f"the folder {self._cwd!r} of the agent {self.command} does not exist") from None
+        except (OSError, ValueError) as error:
+            raise AgentError(f"the agent {self.command} cannot be started: {error}") from None
+
+    async def handshake(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Send ``initialize`` and keep the answer; raises HandshakeFailed with what is wrong."""
+        sent = dict(params) if params is not None else initialize_params(fs=self._fs)
+        try:
+            answer = await self.request("initialize", sent, timeout=self._handshake_within)
+        except TimeoutError:
+            why = f"did not answer initialize within {self._handshake_within:g} s"
+            raise HandshakeFailed(self._blame(f"{why}; does this command speak ACP on its stdin?")) from None
+        except AgentExited as error:
+            raise HandshakeFailed(f"{error}, before it answered initialize") from None
+        except RpcError as error:
+            raise HandshakeFailed(self._blame(f"refused initialize: {error}")) from None
+        if not isinstance(answer, dict):
+            raise HandshakeFailed(self._blame("answered initialize with something that is no object"))
+        self.initialize = cast("dict[str, Any]", answer)
+        # "If the Client does not support the version specified by the Agent in the initialize response, the
+        # Client SHOULD close the connection and inform the user about it."
+        # (https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation)
+        version = self.initialize.get("protocolVersion")
+        if version != PROTOCOL_VERSION:
+            raise HandshakeFailed(
+                f"{self.command} speaks version {version!r} of ACP, and trunkline speaks version "
+                f"{PROTOCOL_VERSION}: install a version of the agent that speaks {PROTOCOL_VERSION}"
+            )
+        return self.initialize
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def attach(
+        self,
+        session_id: str,
+        on_update: OnUpdate,
+        requests: RequestHandler,
+        on_notification: OnNotification | None = None,
+    ) -> None:
+        """Give a session's updates and requests to these, beginning with what came before.
+
+        ``on_update`` gets each update object. What it gives back, if anything, is waited for before more is
+        read. ``on_notification`` gets notifications of other methods, also those that name no session.
+        """
+        self.routes.attach(session_id, on_update, requests, on_notification)
+
+    def detach(self, session_id: str) -> None:
+        """Discard what the agent says of a session from now on."""
+        self.routes.detach(session_id)
+
+    def opening(self, requests: RequestHandler) -> contextlib.AbstractContextManager[None]:
+        """Let these answer what the agent asks while it makes a session whose id is not known yet."""
+        return self.routes.opening(requests)
+
+    # -- sending -----------------------------------------------------------------------------------
+
+    async def request(self, method: str, params: Params, timeout: float | None = None) -> Any:
+        """Send a request and wait for its answer.
+
+        Raises RpcError for an error of the agent, AgentExited when it is gone, and TimeoutError.
+        """
+        try:
+            return await self._connection.request(method, params, timeout)
+        except NoAnswer:
+            raise self.gone() from None
+
+    def ask(self, method: str, params: Params) -> asyncio.Future[Any]:
+        """Send a request; the future is its answer, and fails with NoAnswer when the agent is gone."""
+        try:
+            return self._connection.ask(method, params)[1]
+        except NoAnswer:
+            raise self.gone() from None
+
+    def notify(self, method: str, params: Params) -> None:
+        """Send a notification."""
+        self._connection.notify(method, params)
+
+    def send_line(self, line: bytes) -> None:
+        """Send a message that is encoded already, without its newline."""
+        self._connection.send_lines([line])
+
+    # -- the transport of the JSON-RPC connection --
+
+    def write(self, data: bytes) -> None:
+        """Write to the agent; one that never reads is given up."""
+        self._process.write(data)
+        if self._process.unread > MAX_UNREAD:
+            self._fail(f"it does not read its stdin: {MAX_UNREAD} bytes wait")
+
+    @property
+    def congested(self) -> bool:
+        """Whether the agent reads more slowly than we write."""
+        return self._process.congested
+
+    async def drained(self) -> None:
+        """Wait until the agent has read nearly everything, or is gone."""
+        await self._process.drained()
+
+    # -- receiving ---------------------------------------------------------------------------------
+
+    def _take(self, lines: list[bytes]) -> None:
+        messages: list[Message | Malformed] = []
+        for line in lines:
+            if self._on_line is not None and self._on_line(line):
+                continue
+            message = parse(line)
+            if isinstance(message, Malformed) and message.id is None and not message.is_answer:
+                # A banner or a log line, also one in JSON. An error would answer nothing that was asked.
+                self._note_noise(line)
+            else:
+                messages.append(message)
+        if messages:
+            self._connection.receive_messages(messages)
+
+    def _note_noise(self, line: bytes) -> None:
+        text = line[:500].decode(errors="replace")
+        if not self.noise:
+            log.warning("%s writes lines on stdout that are no messages: %s", self.command, text)
+        self.noise.append(text)
+        if self._on_noise is not None:
+            self._on_noise(text)
+
+    async def handle(self, method: str, params: Params) -> Any:
+        """Answer a request of the agent."""
+        result = await self.routes.handler_of(method, params).handle(method, params)
+        if self.congested:
+            await self.drained()
+        return result
+
+    def handle_notification(self, method: str, params: Params) -> None:
+        """Take a notification of the agent."""
+        self.routes.take_notification(method, params)
+
+    def withdraw(self, method: str, params: Params) -> bool:
+        """The agent no longer waits for a request: what answers it is cancelled."""
+        return False
+
+    def _wait_for(self, awaitable: Awaitable[Any]) -> None:
+        """Read no more until something is done."""
+
+        async def wait() -> None:
+            await awaitable
+
+        task = asyncio.ensure_future(wait())
+        self._waits.add(task)
+        self._process.pause_reading()
+        task.add_done_callback(self._waited)
+
+    def _waited(self, task: asyncio.Task[None]) -> None:
+        self._waits.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("what the agent had to wait for failed: %s", error)
+        if not self._waits:
+            self._process.resume_reading()
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    @property
+    def exit(self) -> str | None:
+        """How the process ended, with the end of its stderr; None while it runs and can be used."""
+        return self._failure or self._process.describe_exit(STDERR_SHOWN)
+
+    @property
+    def stderr(self) -> str:
+        """The end of what the agent wrote on stderr, also while it runs."""
+        return self._process.stderr
+
+    def gone(self) -> AgentExited:
+        """The error that says why the agent cannot answer any more."""
+        return AgentExited(f"the agent {self.command} is gone: {self.exit or 'its connection was closed'}")
+
+    def _blame(self, what: str) -> str:
+        stderr = " ".join(self.stderr.split())[-STDERR_SHOWN:]
+        return f"{self.command} {what}" + (f" (stderr: {stderr})" if stderr else "")
+
+    def _output_ended(self) -> None:
+        """Notice that no more messages come: the process ended, closed its stdout, or wrote without end."""
+        if self._process.oversize is not None:
+            limit = self._process.oversize.limit
+            self._fail(f"it wrote a line of more than {limit} bytes, and a message must be shorter")
+        elif self._process.finished.is_set():
+            self._finish()
+        elif not self.ended.is_set() and not self._tasks and self._closing is None:
+            self._spawn(self._expect_exit())
+
+    async def _expect_exit(self) -> None:
+        """Wait for the exit that follows the end of stdout; a process without stdout is of no use."""
+        await within(2 * DRAIN, self._process.finished)
+        if not self._process.finished.is_set():
+            self._fail("it closed its stdout and went on running")
+
+    def _fail(self, why: str) -> None:
+        """Give the process up."""
+        if self.ended.is_set() or self._closing is not None:
+            return
+        self._failure = self._failure or why
+        self._finish()
+        self._closing = asyncio.create_task(self._process.close(0))
+
+    def _finish(self) -> None:
+        if self.ended.is_set():
+            return
+        self.ended.set()
+        # What the agent still asks gets no answer; what we wait for fails with the reason.
+        self._spawn(self._connection.close(self.exit or "it was closed"))
+        for callback in self.on_end if self._closing is None else ():
+            callback()
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, *, interrupt: bool = False, grace: float = EXIT_AFTER_EOF) -> None:
+        """End the process and all that it started; a second call waits for the first.
+
+        SIGINT first, if ``interrupt`` (a turn runs that did not stop when it was asked to); then its stdin
+        is closed, and SIGTERM and SIGKILL follow for whatever is left.
+        """
+        if self._closing is None:
+            seconds = EXIT_AFTER_INTERRUPT if interrupt else 0.0
+            self._closing = asyncio.create_task(self._process.close(grace, interrupt=seconds))
+        try:
+            await asyncio.shield(self._closing)
+        finally:
+            for task in self._waits:
+                task.cancel()
+            self._finish()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=EXIT_AFTER_EOF)
+
+    async def interrupt(self, seconds: float = EXIT_AFTER_INTERRUPT) -> bool:
+        """Send SIGINT to the agent and all that it started; whether it ended within so many seconds."""
+        return await self._process.interrupt(seconds)

@@ -1,0 +1,1 @@
+"""Agents that tests start as programs of their own."""
