@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from trunkline import events as ev
+from trunkline.frontends.acp.form_fields import choices_of
 from trunkline.frontends.acp.forms_as_buttons import (
     Button,
     buttons_for,
     call_for_question,
-    choices_of,
     chosen_option,
     describe_choice,
     text_form,

@@ -7,6 +7,7 @@ There is no ``decoder``: requests are read by ``trunkline.protocols.acp.lossless
 * ``editor``: the editor's files and terminals, with the methods of the sandboxed ones
 * ``encoder``: neutral events to ACP updates; pure
 * ``endpoint``: one client's methods on the sessions of a hub
+* ``form_fields``: the fields of a form: their types, defaults and choices
 * ``form_schema``: a form as the schema that an editor shows, and the content that it sends back
 * ``forms_as_buttons``: a form that wants a yes or a no, or a link, as a permission request
 * ``forms_as_text``: a form as a message, and the person's next message as its content

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from trunkline.frontends.acp.forms_as_buttons import choices_of, fields_of, type_of
+from trunkline.frontends.acp.form_fields import choices_of, fields_of, type_of
 from trunkline.frontends.acp.forms_as_text import (
     AnswerMismatch,
     field_kind,

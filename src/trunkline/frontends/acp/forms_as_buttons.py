@@ -11,22 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
-import msgspec
-
 from trunkline import events as ev
+from trunkline.frontends.acp.form_fields import choices_of, defaults_of, fields_of, required_of, type_of
 from trunkline.questions import Form, Link, Option, OptionKind, Permission, Question
-
-
-class Choice(NamedTuple):
-    """One value that a field may have, and what a person calls it."""
-
-    name: str
-    value: Any
-
-    @property
-    def text(self) -> str:
-        """The value as text."""
-        return self.value if isinstance(self.value, str) else msgspec.json.encode(self.value).decode()
 
 
 class Button(NamedTuple):
@@ -110,7 +97,8 @@ def choice_form(message: str, options: Iterable[Option], call_id: str | None = N
 
 def chosen_option(content: Any) -> str | None:
     """The option that such a form was filled in with."""
-    chosen = _mapping(content).get(_CHOICE)
+    filled = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    chosen = filled.get(_CHOICE)
     return chosen if isinstance(chosen, str) else None
 
 
@@ -124,57 +112,3 @@ def text_form(question: Question) -> Form | None:
         plain = [option for option in question.options if not option.wants_words]
         return choice_form(question.message, plain, question.call_id)
     return None
-
-
-# -- reading a form's schema -------------------------------------------------------------------------
-
-
-def fields_of(form: Form) -> dict[str, dict[str, Any]]:
-    """The fields of a form by name; what is no schema is a field without a type."""
-    given = _mapping(form.fields.get("properties"))
-    return {name: _mapping(field) for name, field in given.items()}
-
-
-def required_of(form: Form) -> list[str]:
-    """The names of the fields that must be filled in."""
-    given, fields = form.fields.get("required"), fields_of(form)
-    return [str(name) for name in _sequence(given) if name in fields]
-
-
-def type_of(field: dict[str, Any]) -> str:
-    """The type of a field; one that may be null as well is what it is otherwise."""
-    kind = field.get("type")
-    kinds = _sequence(kind) or [kind]
-    return str(next((one for one in kinds if one not in (None, "null")), "string"))
-
-
-def defaults_of(fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The default values of the fields that have one."""
-    return {name: field["default"] for name, field in fields.items() if field.get("default") is not None}
-
-
-def choices_of(field: dict[str, Any]) -> list[Choice]:
-    """What a field may be chosen from; nothing when it is not a choice."""
-    if type_of(field) == "boolean":
-        return [Choice("Yes", True), Choice("No", False)]
-    for key in ("oneOf", "anyOf"):
-        titled = [_mapping(one) for one in _sequence(field.get(key))]
-        if titled and all("const" in one for one in titled):
-            return [_choice(one["const"], one.get("title")) for one in titled]
-    if "const" in field:
-        return [_choice(field["const"])]
-    values, names = _sequence(field.get("enum")), _sequence(field.get("enumNames"))
-    named = names if len(names) == len(values) else [None] * len(values)
-    return [_choice(value, name) for value, name in zip(values, named, strict=True)]
-
-
-def _choice(value: Any, name: Any = None) -> Choice:
-    return Choice(str(name) if name else Choice("", value).text, value)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _sequence(value: Any) -> list[Any]:
-    return list(cast("Iterable[Any]", value)) if isinstance(value, list | tuple) else []

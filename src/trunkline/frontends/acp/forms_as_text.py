@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.content import Content, LinkBlock, ResourceBlock, TextBlock
-from trunkline.frontends.acp.forms_as_buttons import (
+from trunkline.frontends.acp.form_fields import (
     Choice,
     choices_of,
     defaults_of,
