@@ -10,6 +10,8 @@
 * ``plans``: plans of an agent, as one
 * ``profiles``: what agents send beside the standard
 * ``prompt_echo``: recognises the echo of our own prompt
+* ``prompt_result``: how a turn ended, and what it cost
+* ``replay``: the history of a session at an agent, as session/load sends it
 * ``session_facts``: commands, titles, usage and notices
 * ``subagents``: subagents of an agent as lanes
 * ``tool_calls``: one state a call, made of all the updates that name it

@@ -164,6 +164,10 @@ class AcpDecoder:
         """Give our id of a call by the agent's id."""
         return self._calls.call_id(native_id)
 
+    def call(self, native_id: str) -> CallState | None:
+        """Give what is known of a call of this turn by the agent's id."""
+        return self._calls.get(native_id)
+
     def permission(self, params: Mapping[str, Any], /) -> list[ev.AnyEvent]:
         """Show the call of a session/request_permission: announce it, or take what is new of it."""
         call = as_object(params.get("toolCall"))

@@ -40,6 +40,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Where a tool's result is if there is no ``rawOutput``; often in an update before the last one."""
     parent_call: tuple[Path, ...] = ()
     """Where an update of a subagent names the call that started it."""
+    usage_by_model: tuple[Path, ...] = ()
+    """Where the answer to a prompt lists the tokens of each model."""
     files: bool = True
     """Whether to offer the client's files (``fs``): some agents fail with them."""
     client_meta: dict[str, Any] = {}
@@ -119,6 +121,8 @@ GEMINI = Profile(
     commands=("gemini",),
     # It never announces a call; the id of one is the tool's name and the model's id of the call.
     tool_name_in_call_id=r"(?P<name>[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)(?:__|-\d)",
+    # [{"model": "...", "token_count": {"input_tokens": 1, "output_tokens": 1}}]
+    usage_by_model=(("quota", "model_usage"),),
     # With them it cannot create a file: its check for an existing one takes our "not found" for a failure.
     files=False,
 )
