@@ -201,6 +201,15 @@ class LegalSession:
         else:
             parts.append(("text", piece))
 
+    def steer(self) -> None:
+        said, prompt_id = self.new("u"), self.new("k")
+        if self.pick([True, False]):
+            self.say(ev.PromptQueued, prompt_id=prompt_id, content=(TextBlock(text=said),))
+        content = (TextBlock(text=said),)
+        self.say(ev.UserMessage, message_id=said, content=content, prompt_id=prompt_id)
+        self.meant.messages[said] = ("user", None, [said])
+        self.speaking.pop(None, None)  # What the agent says now, it says after this.
+
     def thought(self) -> None:
         lane, piece = self.lane(), self.draw(_PIECES)
         signature = self.pick([None, None, "sealed"])
@@ -373,7 +382,7 @@ _ACTS: list[Callable[[LegalSession], None]] = [
     LegalSession.call, LegalSession.call, LegalSession.argue, LegalSession.argue, LegalSession.work,
     LegalSession.result, LegalSession.terminal, LegalSession.ask, LegalSession.answer, LegalSession.wait,
     LegalSession.delegate, LegalSession.report, LegalSession.step, LegalSession.compact,
-    LegalSession.plan, LegalSession.remember, LegalSession.show, LegalSession.note,
+    LegalSession.plan, LegalSession.remember, LegalSession.show, LegalSession.note, LegalSession.steer,
 ]  # fmt: skip
 
 

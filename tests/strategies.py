@@ -136,6 +136,7 @@ def _speaking() -> Iterable[ev.Event]:
         yield ev.Source(message_id=message_id, source_id="s1", url="https://example.org")
         yield ev.UserMessage(message_id=message_id, content=(_BLOCK,))
         yield ev.UserMessage(message_id=message_id, lane="a")
+        yield ev.UserMessage(message_id=message_id, content=(_BLOCK,), prompt_id="p1")
         yield ev.Rewound(to_message_id=message_id)
     yield ev.Rewound()
 

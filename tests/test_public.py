@@ -22,7 +22,7 @@ MODULES = {
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
         JudgesHistory McpCapabilities OpensSessions Prepares PromptCapabilities RemembersQuestions Resumes
-        Rewinds Sayable SetsConfig
+        Rewinds Sayable SetsConfig Steers
     """,
     "agents.langchain": """
         READY_MODES AcpAgentOptions AguiAgentOptions ContentBlockMapper LangChainAgent Mode ModeMiddleware

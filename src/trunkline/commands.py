@@ -40,8 +40,9 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     """What the front end passes on to the agent besides; it comes from a client, so never trust it."""
     step_kinds: tuple[str, ...] = ("model",)
     """What of an agent's framework is emitted as steps; ``node`` adds the nodes of a graph."""
-    busy: Literal["reject", "queue", "interrupt"] | None = None
-    """What to do when a turn is running; None is the session's setting."""
+    busy: Literal["reject", "queue", "interrupt", "steer"] | None = None
+    """What to do when a turn is running; None is the session's setting. With ``steer`` the message joins that
+    turn where its agent can take it, else it waits for the next one."""
 
     @classmethod
     def of(cls, value: str | Content | list[Content], **fields: Any) -> Prompt:

@@ -147,6 +147,8 @@ class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
     content: tuple[Content, ...] = ()
     trusted: bool = True
     """False for history that a client brought along."""
+    prompt_id: str | None = None
+    """The prompt by which it joined a turn that was running; None for a message that began its turn."""
 
 
 class Text(Event, frozen=True, kw_only=True, tag="text"):

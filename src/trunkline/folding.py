@@ -100,6 +100,8 @@ class Folder:
             self._folded.messages.append(message)
         message.content = event.content
         message.trusted = event.trusted
+        if event.prompt_id in self._folded.queued:
+            self._folded.queued.remove(event.prompt_id)
 
     def _text(self, event: ev.Text) -> None:
         message = self._message(event)

@@ -28,6 +28,7 @@ from trunkline.agents.interface import (
     Rewinds,
     Sayable,
     SetsConfig,
+    Steers,
 )
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
@@ -152,6 +153,11 @@ class FactoryAgent:
         if not isinstance(agent, Resumes):
             raise AgentError(f"{agent.card.name} cannot go on after a restart: send the prompt again")
         return agent.resume(answers, ctx)
+
+    async def steer(self, session: SessionView, prompt: Prompt) -> bool:
+        """Offer a message to the session's own agent."""
+        agent = self._made_for(session)
+        return isinstance(agent, Steers) and await agent.steer(session, prompt)
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
         """Tell the session's own agent, if it wants to know."""

@@ -41,6 +41,7 @@ __all__ = [
     "Rewinds",
     "Sayable",
     "SetsConfig",
+    "Steers",
 ]
 
 
@@ -184,6 +185,18 @@ class SetsConfig(Protocol):
         self, session: SessionView, options: tuple[ConfigOption, ...]
     ) -> tuple[ConfigOption, ...] | None:
         """Take the new complete list; the list given back, if any, is what is set."""
+        ...
+
+
+@runtime_checkable
+class Steers(Protocol):
+    """An agent that can take another message while it works on a turn."""
+
+    async def steer(self, session: SessionView, prompt: Prompt) -> bool:
+        """Take a message into the running turn; False: not now, then it waits for its own turn.
+
+        The turn does not end before this returns. An exception refuses the message.
+        """
         ...
 
 

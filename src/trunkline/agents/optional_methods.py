@@ -21,7 +21,9 @@ from trunkline.agents.interface import (
     Rewinds,
     Sayable,
     SetsConfig,
+    Steers,
 )
+from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
@@ -94,6 +96,10 @@ class AgentHooks:
             return options
         await self.open()
         return await self._agent.set_config(self._view, options) or options
+
+    async def steer(self, prompt: Prompt) -> bool:
+        """Offer the agent a message for the running turn; False when it does not take it."""
+        return isinstance(self._agent, Steers) and await self._agent.steer(self._view, prompt)
 
     async def rewind(self, to_message_id: str | None) -> None:
         """Let the agent's memory go back to a message."""

@@ -20,6 +20,7 @@
 * ``remote``: commands between processes
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
+* ``steering``: messages that join the turn that is running
 * ``stream``: the events of a session: legal, numbered, shown, written
 * ``tasks``: the tasks that run beside a turn
 * ``turn``: one prompt on its way through an agent

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Protocol
+from typing import Any, Protocol
 
 from trunkline import events as ev
 from trunkline.agents.interface import Agent
 from trunkline.agents.optional_methods import AgentHooks
+from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.errors import AgentProtocolError, TrunklineError
@@ -33,6 +34,14 @@ _ONLY_BY_SESSION = (
 )
 
 
+class WaitingMessages(Protocol):
+    """The messages that may join a turn."""
+
+    def take(self, turn: Any) -> list[Prompt]:
+        """Let a turn take those that wait for it."""
+        ...
+
+
 class TurnSession(Protocol):
     """What a turn needs of its session."""
 
@@ -45,6 +54,11 @@ class TurnSession(Protocol):
     questions: OpenQuestions
     permissions: Permissions
     tasks: BackgroundTasks
+
+    @property
+    def steering(self) -> WaitingMessages:
+        """The messages that may join the turn."""
+        ...
 
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
         """Put a question to the followers."""

@@ -93,6 +93,7 @@ class RunningTurn(Protocol):
     def suspend(self) -> None: ...
     async def history(self) -> Conversation: ...
     async def turn_so_far(self) -> Conversation: ...
+    async def steered(self) -> list[Prompt]: ...
     def wait(self, awaitable: Awaitable[T]) -> T: ...
 
 
@@ -153,6 +154,10 @@ class TurnContext:
         self._message_id = f"{self._prefix}.{self._messages}"
         self._message_over = False
         return self._message_id
+
+    def end_message(self) -> None:
+        """Let text that is yielded from now on belong to another message."""
+        self._message_over = True
 
     def plan(self, entries: Iterable[str | ev.PlanEntry]) -> None:
         """Show the whole plan as it stands."""
@@ -450,6 +455,16 @@ class TurnContext:
     async def turn_so_far(self) -> Conversation:
         """The conversation of this turn so far, also in an earlier process."""
         return await self._turn.turn_so_far()
+
+    async def steered(self) -> list[Prompt]:
+        """Take the messages that the person sent to this turn since the last call, without waiting for any.
+
+        What is not taken begins the next turn. Text that is yielded after belongs to another message.
+        """
+        taken = await self._turn.steered()
+        if taken:
+            self.end_message()
+        return taken
 
     @property
     def live(self) -> bool:

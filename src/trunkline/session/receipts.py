@@ -21,6 +21,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     turn_id: str | None = None
     """The turn it started; None while it waits in the queue."""
     message_id: str | None = None
+    steered: bool = False
+    """Whether it joined a turn that was running."""
 
 
 class Receipts:
@@ -69,6 +71,11 @@ class PromptQueue:
         """Take the oldest prompt; there must be one."""
         prompt_id = next(iter(self._waiting))
         return prompt_id, self._waiting.pop(prompt_id)
+
+    def take_steering(self) -> list[tuple[str, Prompt]]:
+        """Take those that may join a running turn, oldest first."""
+        found = [name for name, prompt in self._waiting.items() if prompt.busy == "steer"]
+        return [(name, self._waiting.pop(name)) for name in found]
 
     def discard(self, prompt_id: str, reason: str) -> None:
         """Drop a prompt; raises InvalidCommand when it does not wait."""

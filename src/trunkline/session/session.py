@@ -35,6 +35,7 @@ from trunkline.session.owners import Ownership
 from trunkline.session.questions import named, seconds_left
 from trunkline.session.receipts import PromptQueue, Receipt
 from trunkline.session.remote import RemoteCommands
+from trunkline.session.steering import Steering
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run
@@ -61,6 +62,7 @@ class Session(BaseSession):
         """When a caller last asked the hub for it."""
         self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
         self._queue = PromptQueue(self.open_state.queue, hub.settings.queue_limit, self.emit)
+        self.steering = Steering(self, self._queue)
         self._naming: asyncio.Task[None] | None = None
         self._rewinding = asyncio.Lock()
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
@@ -87,13 +89,7 @@ class Session(BaseSession):
         self.event_stream.on_followers_changed = self._followers_changed
         self.questions.on_expired = self._question_expired
         self._follower_watch = FollowerWatch(hub.settings.abandon_after, self._cancel_unfollowed)
-        self.ownership = Ownership(
-            self,
-            self.event_stream,
-            self.hooks,
-            hub,
-            may_run=self.may_run,
-        )
+        self.ownership = Ownership(self, self.event_stream, self.hooks, hub, may_run=self.may_run)
 
     @cached_property
     def released(self) -> asyncio.Event:
@@ -199,10 +195,14 @@ class Session(BaseSession):
         if self.turn is not None and busy == "interrupt":
             await self._cancel_turn(self.turn, prompt.by, "a new prompt took its place")
             await self.wait_for_rewind()
+        if self.turn is not None and busy == "steer":
+            known = await self.steering.offer(prompt_id, prompt)
+            if known is not None:
+                return known
         if self.turn is not None:
-            if busy != "queue":
+            if busy not in ("queue", "steer"):
                 raise SessionBusy("a turn is running in this session: wait for it or cancel it first")
-            self._queue.add(prompt_id, prompt)
+            self._queue.add(prompt_id, msgspec.structs.replace(prompt, busy=busy))
             return self.receipts.remember(Receipt(prompt_id=prompt_id))
         return self._start(prompt_id, prompt)
 

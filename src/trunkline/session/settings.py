@@ -8,7 +8,7 @@ import msgspec
 
 __all__ = ["BusyPolicy", "Settings"]
 
-BusyPolicy = Literal["reject", "queue", "interrupt"]
+BusyPolicy = Literal["reject", "queue", "interrupt", "steer"]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

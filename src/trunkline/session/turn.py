@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,7 +21,7 @@ from trunkline.commands import Prompt
 from trunkline.content import Block
 from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
-from trunkline.errors import JournalError, TrunklineError, TurnCancelled
+from trunkline.errors import JournalError, SessionBusy, TrunklineError, TurnCancelled
 from trunkline.folding import fold
 from trunkline.grammar.event_check import check_event, is_plain_text, well_formed
 from trunkline.session.agent_events import TurnSession, apply_to_session
@@ -79,6 +79,7 @@ class Turn(BaseTurn):
         self._answers: dict[str, ev.Answered] = {}
         self._weight = 0
         """How many bytes the last event had."""
+        self._steering: asyncio.Task[None] | None = None
         self._suspend_timer: asyncio.TimerHandle | None = None
         self._detach_timer: asyncio.TimerHandle | None = None
 
@@ -124,9 +125,43 @@ class Turn(BaseTurn):
         """Stop without an event: the session is not this process's any more."""
         self._live = False
         self._clear_timers()
-        if self._task is not None:
-            self._task.cancel()
+        for task in (self._task, self._steering):
+            if task is not None:
+                task.cancel()
         self.finished.set()
+
+    # -- messages that join the turn ---------------------------------------------------------------
+
+    async def steer(self, prompt: Prompt, join: Callable[[], object]) -> None:
+        """Offer the agent a message; ``join`` is called in the step in which it is known that it took it."""
+        if self._begun and not self._ending and not self.is_ending:
+            self._steering = asyncio.create_task(self._steer(prompt, join))
+            try:
+                await self._steering
+            except asyncio.CancelledError:
+                current = asyncio.current_task()
+                if current is not None and current.cancelling():
+                    raise
+                raise undecided("before the turn ended") from None
+
+    async def _steer(self, prompt: Prompt, join: Callable[[], object]) -> None:
+        if await self._session.hooks.steer(prompt) and self._live:
+            join()
+            self.ctx.end_message()
+
+    async def steered(self) -> list[Prompt]:
+        """Let the agent take the messages that wait for this turn."""
+        taken = [] if self.is_ending else self._session.steering.take(self)
+        if taken:
+            # What the agent does with them must not happen without a record of them.
+            await self._stream.durable()
+        return taken
+
+    async def _settle_steering(self) -> None:
+        """Wait until the agent has said whether it took a message: it is in this turn, or in the next."""
+        self._ending = True
+        if self._steering is not None:
+            await asyncio.wait({self._steering}, timeout=self._session.settings.finish_grace)
 
     # -- what the agent emits ----------------------------------------------------------------------
 
@@ -308,6 +343,7 @@ class Turn(BaseTurn):
             extra = {"failed_turn": self.turn_id}
             log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id, extra=extra)
             terminal = self._failure("agent_failed", _describe(error), marks_of(error))
+        await self._settle_steering()
         if self._live and self._cancelled_by is not None:
             terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
         await self._finish(terminal)
@@ -398,6 +434,8 @@ class Turn(BaseTurn):
     async def _finish(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         if not self._end(terminal):
             return
+        if self._steering is not None:
+            self._steering.cancel()
         self._clear_timers()
         try:
             await asyncio.shield(self._stream.durable())
@@ -417,6 +455,14 @@ class Turn(BaseTurn):
 def _starts_work(item: object) -> bool:
     """Whether an agent that goes on after this event may run a tool."""
     return isinstance(item, ev.ToolCall) or (isinstance(item, ev.ToolUpdate) and item.status == "in_progress")
+
+
+def undecided(when: str) -> SessionBusy:
+    """The error for a message that the agent may have taken, or not."""
+    return SessionBusy(
+        f"the agent did not say {when} whether it took the message: "
+        "look at its answer before you send it again"
+    )
 
 
 def _describe(error: BaseException) -> str:

@@ -96,7 +96,7 @@ class Client:
         message = self.find(event["messageId"])
         if message is None:
             message = self._new(event, event.get("role", "assistant"), content="")
-        assert message["role"] == "assistant", event
+        assert message["role"] == event.get("role", "assistant"), event
         _merge(message, event)
 
     def _content(self, event: JsonObject) -> None:

@@ -69,7 +69,7 @@ class Thread:
         seen: list[Any] = []
         for run in runs_of(turn):
             for event in run:
-                if isinstance(event, ev.UserMessage):
+                if isinstance(event, ev.UserMessage) and event.prompt_id is None:
                     self.client.say(snapshot_of(fold([event]))[0]["content"], event.message_id)
             self.events += run
             self._run(seen, run, state)
@@ -84,7 +84,7 @@ class Thread:
         for entry in entries(run):
             output += plain(encoder.feed(entry))
         output += plain(encoder.close())
-        if encoder.needs_snapshot:
+        if encoder.needs_snapshot or encoder.has_joined:
             messages = plain(snapshot_of(self.conversation, modern=self.modern, with_metadata=True))
             output.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
         assert breaches(output) == []
@@ -207,7 +207,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
         if not isinstance(entry.event, ev.TurnSuspended):
             outputs += plain(encoder.feed(entry))
     outputs += plain(encoder.close())
-    if encoder.needs_snapshot:
+    if encoder.needs_snapshot or encoder.has_joined:
         messages = plain(snapshot_of(fold(events), modern=modern, with_metadata=True))
         outputs.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
     assert breaches(outputs) == []

@@ -1,5 +1,6 @@
 """The AG-UI front end: serves sessions to web pages. Only the protocol's types are imported at once.
 
+* ``activities``: what an agent shows besides text
 * ``buffered_transports``: transports whose reader may be slow or gone
 * ``console``: events on a console, as JSON or for a person
 * ``decoder``: what a request means for a session; pure

@@ -16,6 +16,7 @@ from trunkline import events as ev
 from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
+from trunkline.frontends.agui.activities import activity, activity_event
 from trunkline.frontends.agui.lanes import Lanes, LaneView
 from trunkline.frontends.agui.legacy_interrupts import interrupt_events
 from trunkline.frontends.agui.losses import CUSTOM_NAMES
@@ -82,6 +83,8 @@ class AguiEncoder:
         self._began = 0
         self.needs_snapshot = False
         """Whether a client that got all events still lacks something, which a snapshot has to bring."""
+        self.has_joined = False
+        """Whether a message joined the turn, whose content a snapshot has to bring: a client may have it."""
         self.result_renamed = False
         """Whether a result got another id after it was sent: the client has to drop its messages first."""
 
@@ -109,10 +112,15 @@ class AguiEncoder:
 
         Its client has all messages up to here, also the results that wait for their ids.
         """
+        self.note_snapshot()
+        return self._lanes.announce(self._at)
+
+    def note_snapshot(self) -> None:
+        """Note that the client has all messages up to here, also the results that wait for their ids."""
         for call in self._held.values():
             self._result(call)
         self._held.clear()
-        return self._lanes.announce(self._at)
+        self.has_joined = False
 
     def feed(self, entry: Entry, /) -> Out:
         """Give what one event is on this wire."""
@@ -166,6 +174,19 @@ class AguiEncoder:
             )
         )
         return out
+
+    def _user(self, event: ev.UserMessage) -> Out:
+        if event.prompt_id is None:
+            return []  # The client sent it.
+        # Any client may have sent it, also this one, and deltas would be added to the text that it has. So
+        # this only says where the message stands.
+        self.has_joined = True
+        name = event.message_id
+        return [
+            *self._release(None),
+            wire.TextMessageStart(timestamp=self._at, message_id=name, role="user"),
+            wire.TextMessageEnd(timestamp=self._at, message_id=name),
+        ]
 
     def _thought(self, event: ev.Thought) -> Out:
         owner = self._owners.setdefault(event.message_id, event.lane)
@@ -406,26 +427,7 @@ class AguiEncoder:
     def _activity(self, event: ev.Activity) -> Out:
         if not self._options.emit_activities:
             return []
-        owner = self._owners.setdefault(event.activity_id, event.lane)
-        if event.patch is not None:
-            return [
-                wire.ActivityDelta(
-                    timestamp=self._at,
-                    subagent_run_id=owner,
-                    message_id=event.activity_id,
-                    activity_type=event.activity_type,
-                    patch=event.patch,
-                )
-            ]
-        return [
-            wire.ActivitySnapshot(
-                timestamp=self._at,
-                subagent_run_id=owner,
-                message_id=event.activity_id,
-                activity_type=event.activity_type,
-                content=event.content or {},
-            )
-        ]
+        return [activity_event(event, self._owners.setdefault(event.activity_id, event.lane), self._at)]
 
     def _custom(self, event: ev.Custom) -> Out:
         if event.name == "PredictState":
@@ -445,21 +447,14 @@ class AguiEncoder:
     def _show(self, kind: str, message_id: str, value: dict[str, Any], event: ev.Event) -> Out:
         """Show something that is not text: as an activity, or as a CUSTOM event."""
         if self._options.emit_activities:
-            return [
-                wire.ActivitySnapshot(
-                    timestamp=self._at,
-                    subagent_run_id=event.lane,
-                    message_id=message_id,
-                    activity_type=kind.upper(),
-                    content=value,
-                )
-            ]
+            return [activity(message_id, kind.upper(), value, event.lane, self._at)]
         return [self._named(f"trunkline.{kind}", value, event)]
 
     def _named(self, name: str, value: Any, event: ev.Event) -> wire.Custom:
         return wire.Custom(timestamp=self._at, subagent_run_id=event.lane, name=name, value=value)
 
     _handlers: ClassVar[dict[type[Any], Callable[[Any, Any], Out]]] = {
+        ev.UserMessage: _user,
         ev.Thought: _thought,
         ev.Media: _media,
         ev.Source: _source,

@@ -13,7 +13,6 @@ LOSSES: dict[type[ev.Event], str] = {
     ev.RunOpened: "the journal's own",
     ev.RunClosed: "the journal's own",
     ev.Decided: "the result of the call shows it",
-    ev.UserMessage: "the client sent it",
     ev.Answered: "the result of the call shows it",
     ev.TerminalOutput: "the result of its call brings the output",
 }

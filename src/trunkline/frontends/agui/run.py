@@ -173,19 +173,20 @@ class AguiRun:
             await self.session.answer(*answers)
 
     async def _with_snapshot(self, cursor: Cursor, events: Events) -> Events:
-        """Add the messages before the end of a run, where the client needs them.
+        """Add the messages where the client needs them: when one joined the turn, or before the run ends.
 
         "At the moment of interrupt, the agent must emit any state required for resume via StateSnapshot and
         MessagesSnapshot events before the RunFinished event that carries the interrupt."
         (https://docs.ag-ui.com/concepts/interrupts#state-at-the-interrupt-boundary) And some changes have no
         event: the arguments of a call that were edited, a result that got another id.
         """
-        last = events[-1]
-        if not isinstance(last, wire.RunFinished | wire.RunError) or not self._sees_history:
+        last, encoder = events[-1], self._encoder
+        ends = isinstance(last, wire.RunFinished | wire.RunError)
+        if not self._sees_history or not (ends or encoder.has_joined):
             return events
         asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
-        encoder = self._encoder
-        if not (asks or self._early_results or encoder.needs_snapshot or encoder.result_renamed):
+        changed = encoder.has_joined or encoder.needs_snapshot or encoder.result_renamed
+        if not (asks or self._early_results or changed):
             return events
         thread = await read_thread(self.session, RunStart("", cursor))
         add_early_results(thread, find_early_results(self._early_results, thread.conversation))
@@ -195,6 +196,9 @@ class AguiRun:
             return events
         sent = [clearing(messages), messages] if encoder.result_renamed else [messages]
         snapshots = [wire.MessagesSnapshot(timestamp=last.timestamp, messages=one) for one in sent]
+        if not ends:
+            encoder.note_snapshot()
+            return [*events, *snapshots[-1:]]
         return [*events[:-1], *snapshots, last]
 
     def _nothing_to_show(self) -> Events:

@@ -117,6 +117,10 @@ class OpenState:
             if event.prompt_id is not None:
                 self.receipts.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
                 self.queue.pop(event.prompt_id, None)
+        elif isinstance(event, ev.UserMessage) and event.prompt_id is not None:
+            joined = Receipt(prompt_id=event.prompt_id, turn_id=event.turn_id, message_id=event.message_id)
+            self.receipts.remember(msgspec.structs.replace(joined, steered=True))
+            self.queue.pop(event.prompt_id, None)
         elif isinstance(event, ev.PromptQueued):
             self.queue[event.prompt_id] = Prompt(content=event.content)
         elif isinstance(event, ev.PromptDropped):

@@ -180,6 +180,10 @@ class HostedTurn(BaseTurn):
         """The conversation of this turn so far, as far as its front end keeps it."""
         return self.output.turn_so_far
 
+    async def steered(self) -> list[Prompt]:
+        """Nobody can send a message to a run of the caller's own."""
+        return []
+
     # -- what the agent asks -----------------------------------------------------------------------
 
     async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
