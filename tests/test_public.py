@@ -21,8 +21,8 @@ MODULES = {
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
-        JudgesHistory McpCapabilities OpensSessions Prepares PromptCapabilities RemembersQuestions Resumes
-        Rewinds Sayable SetsConfig Steers
+        JudgesHistory LoginCommand LogsInByCommand McpCapabilities OpensSessions Prepares PromptCapabilities
+        RemembersQuestions Resumes Rewinds Sayable SetsConfig Steers
     """,
     "agents.langchain": """
         READY_MODES AcpAgentOptions AguiAgentOptions ContentBlockMapper LangChainAgent Mode ModeMiddleware

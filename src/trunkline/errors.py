@@ -125,6 +125,16 @@ class AuthenticationRequired(AgentError):
     hint = Hint(-32000, 401)
     code = "authentication_required"
 
+    def advise(self, target: str) -> AuthenticationRequired:
+        """Give the error with the command that logs in to the agent of this TARGET."""
+        import shlex  # Slow to import, and only errors need it.
+
+        advice = f"log in with: trunkline login {shlex.quote(target)}"
+        # A name without a colon is one that a program gave its own agent. Of ours, one wants a login.
+        if (":" not in target and target != "demo-auth") or advice in str(self):
+            return self
+        return AuthenticationRequired(f"{self}; {advice}")
+
 
 class PeerError(TrunklineError):
     """The front end sent something illegal."""

@@ -143,6 +143,10 @@ class Pty:
         """Type a line and press Enter."""
         os.write(self._master, line.encode() + b"\n")
 
+    def press(self, keys: bytes) -> None:
+        """Press keys; the terminal makes a signal of Ctrl-C."""
+        os.write(self._master, keys)
+
     def interrupt(self) -> None:
         """Press Ctrl-C."""
         self.process.send_signal(signal.SIGINT)

@@ -290,10 +290,10 @@ def test_the_traceback_of_an_agent_is_there_for_whoever_asks(home: Path) -> None
 
 
 def test_an_agent_that_wants_a_login_says_so(home: Path) -> None:
-    result = run("exec", "demo-auth", "hello", cwd=home)
+    result = run("exec", "demo-auth", "hello", cwd=home, XDG_STATE_HOME=str(home))
 
     assert result.code == 1
-    assert "`trunkline chat demo-auth` lets you log in" in result.err
+    assert "log in with: trunkline login demo-auth\n" in result.err
 
 
 def test_a_turn_that_takes_too_long_is_cancelled_and_settled(home: Path) -> None:

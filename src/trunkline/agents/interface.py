@@ -32,6 +32,8 @@ __all__ = [
     "Forks",
     "HasHistory",
     "JudgesHistory",
+    "LoginCommand",
+    "LogsInByCommand",
     "McpCapabilities",
     "OpensSessions",
     "Prepares",
@@ -71,6 +73,14 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     env: dict[str, str] = {}
     variables: tuple[str, ...] = ()
     """The variables that a login of the kind ``env_var`` needs, for instance an API key's."""
+
+
+class LoginCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """The command that logs in, for a person at a terminal; exit code 0 says that it worked."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+    """Variables besides those of the user."""
 
 
 class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -209,6 +219,15 @@ class Authenticates(Protocol):
 
     async def logout(self) -> None:
         """Log out."""
+
+
+@runtime_checkable
+class LogsInByCommand(Protocol):
+    """An agent with a login of the kind ``terminal``."""
+
+    def login_command(self, method_id: str) -> LoginCommand:
+        """Give the command of a method; an unknown one raises InvalidCommand."""
+        ...
 
 
 @runtime_checkable

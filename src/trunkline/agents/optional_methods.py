@@ -25,6 +25,7 @@ from trunkline.agents.interface import (
 )
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
+from trunkline.errors import AuthenticationRequired
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 
@@ -41,6 +42,7 @@ class AgentHooks:
         agent: Agent,
         view: SessionView,
         *,
+        target: str,
         prepare: Callable[[], Awaitable[None]],
         before_open: Callable[[], Awaitable[None]],
         after_open: Callable[[], Awaitable[None]],
@@ -48,6 +50,8 @@ class AgentHooks:
         self._agent = agent
         self._card = agent.card  # Of the time when the session was opened here: it may be a placeholder.
         self._view = view
+        self.target = target
+        """The TARGET that names the agent on a command line; it may be one that a program made up."""
         self._prepare = prepare
         self._before_open = before_open
         self._after_open = after_open
@@ -63,12 +67,18 @@ class AgentHooks:
         """Let the agent get ready for the session, once; raises what is missing, a login for example."""
         async with self._opening:
             if not self._opened:
-                await self._prepare_agent()
-            if not self._opened and isinstance(self._agent, OpensSessions):
-                await self._before_open()
-                await self._agent.open_session(self._view)
-                await self._after_open()
+                try:
+                    await self._open()
+                except AuthenticationRequired as error:
+                    raise error.advise(self.target) from None
             self._opened = True
+
+    async def _open(self) -> None:
+        await self._prepare_agent()
+        if isinstance(self._agent, OpensSessions):
+            await self._before_open()
+            await self._agent.open_session(self._view)
+            await self._after_open()
 
     async def _prepare_agent(self) -> None:
         """Wait for the agent's own card; before, a session has the options of a placeholder."""

@@ -17,8 +17,10 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``exec_output``: the output of exec: text, JSON or events
 * ``exec_run``: one prompt in one session, followed to its end
 * ``export``: a session as text, JSON, events or markdown, piece by piece
+* ``first_launch``: asks before an agent of the registry is downloaded and run
 * ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
 * ``keyboard``: lines from stdin, without a thread
+* ``login``: ``trunkline login``
 * ``logs``: what went wrong, as a line on stderr
 * ``open_hub``: journal, hub and session of a command
 * ``options``: options that several commands have
@@ -75,6 +77,7 @@ _COMMANDS = {
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
     "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
+    "login": _Entry("trunkline.cli.login", "Log in to an agent, or out."),
     "sessions": _Entry("trunkline.cli.sessions", "List, show, export, delete and prune sessions."),
 }
 

@@ -35,13 +35,26 @@ Examples:
 @click.argument("target")
 @policy_option
 @journal_option
-def command(target: str, policy: Policy | None, journal: str | None) -> None:
+@click.option(
+    "--login", metavar="METHOD", help="Log in by METHOD in this terminal, and leave: editors run this, too."
+)
+def command(target: str, policy: Policy | None, journal: str | None, login: str | None) -> int | None:
+    if login is not None:
+        # Imported only now, as everything that the answer to initialize does not need.
+        from trunkline.cli.login import log_in
+
+        if policy is not None or journal is not None:
+            raise click.UsageError("--login serves nothing, so it takes neither --policy nor --journal")
+        return log_in(target, login)
     prepare_process()
 
     def load() -> Agent:
         # Imported only now: an editor waits for the answer to initialize, which does not need it.
         from trunkline.agents.targets import resolve_target
+        from trunkline.cli.first_launch import confirm_launch
 
+        confirm_launch([target], yes=False, may_ask=False)
         return resolve_target(target)
 
     serve_target(target, load, journal=journal, policy=policy)
+    return None

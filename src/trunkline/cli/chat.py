@@ -13,6 +13,7 @@ from trunkline.agents.interface import Agent
 from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions
+from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import journal_option, policy_option
@@ -44,8 +45,12 @@ Examples:
 )
 @policy_option
 @journal_option
-def command(target: str, session_id: str | None, policy: Policy | None, journal: str | None) -> int:
+@yes_option
+def command(
+    target: str, session_id: str | None, policy: Policy | None, journal: str | None, yes: bool
+) -> int:
     prepare_process(shows_failures=True)
+    confirm_launch([target], yes=yes)
     agent = resolve_target(target)
     try:
         return asyncio.run(_chat(agent, target, session_id, policy, journal))

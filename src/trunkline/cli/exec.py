@@ -12,11 +12,11 @@ from trunkline.agents.targets import resolve_target
 from trunkline.cli.exec_approvals import Approve, ExecApprovals
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.cli.exec_run import READER_GONE, ExecRun
+from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.output import Output
 from trunkline.cli.start import prepare_process
-from trunkline.errors import AuthenticationRequired
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 
@@ -66,6 +66,7 @@ cancels the turn first).
 @policy_option
 @journal_option
 @click.option("--cwd", type=FOLDER, help="The agent's folder in a new session (default: this one).")
+@yes_option
 def command(
     target: str,
     prompt: str,
@@ -76,11 +77,13 @@ def command(
     policy: Policy | None,
     journal: str | None,
     cwd: str | None,
+    yes: bool,
 ) -> int:
     if session_id is not None and cwd is not None:
         raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
     text = _read_prompt(prompt)
     prepare_process(shows_failures=format_ == "text")
+    confirm_launch([target], yes=yes)
     output = Output.claim()
     agent = resolve_target(target)
 
@@ -89,10 +92,7 @@ def command(
             session = await open_session(hub, session_id, cwd or os.getcwd())
             execution = ExecRun(session, _printer(format_, output), ExecApprovals(approve))
             output.on_reader_gone = lambda: execution.stop(READER_GONE)
-            try:
-                return await execution.run(text, timeout)
-            except AuthenticationRequired as error:
-                raise AuthenticationRequired(f"{error}; `trunkline chat {target}` lets you log in") from None
+            return await execution.run(text, timeout)
 
     try:
         return asyncio.run(run())

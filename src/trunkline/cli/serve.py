@@ -17,6 +17,7 @@ import click
 from trunkline.agents.interface import Agent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
+from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.cli.units import parse_age, parse_size, parse_wait
@@ -165,6 +166,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
 )
+@yes_option
 def command(
     targets: tuple[str, ...],
     host: str,
@@ -190,6 +192,7 @@ def command(
     max_body: int | None,
     max_history: int | None,
     insecure_no_auth: bool,
+    yes: bool,
 ) -> None:
     prepare_process()
     try:
@@ -215,6 +218,7 @@ def command(
             f"{host} can be reached from other machines: give a token of your own (--token-file, or "
             "TRUNKLINE_TOKEN), or leave --host out"
         )
+    confirm_launch([_split_name(target)[1] for target in targets], yes=yes)
     agents = _resolve(targets)
     made = None if given or insecure_no_auth else new_secret()
     app = asgi(
@@ -292,14 +296,19 @@ def _read_private(path: Path) -> str:
         return file.read()
 
 
+def _split_name(text: str) -> tuple[str | None, str]:
+    """Take NAME=TARGET apart."""
+    named = _NAMED_TARGET.fullmatch(text)
+    return (named[1], named[2]) if named else (None, text)
+
+
 def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     """Load every TARGET under its own name, or the one that was chosen for it."""
     found: dict[str, tuple[Agent, str]] = {}
     for text in targets:
-        chosen = _NAMED_TARGET.fullmatch(text)
-        target = chosen[2] if chosen else text
+        chosen, target = _split_name(text)
         agent = resolve_target(target)
-        name = chosen[1] if chosen else _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
+        name = chosen or _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
         found[name] = (agent, normalize_target(target))

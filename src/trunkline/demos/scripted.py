@@ -6,15 +6,17 @@ A prompt of the form ``/NAME`` plays a scenario; anything else is echoed, word b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline._version import __version__
-from trunkline.agents.interface import AgentCard, AuthMethod, PromptCapabilities, Sayable
+from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
+from trunkline.demos import login
 from trunkline.demos.scenarios import SCENARIOS
 from trunkline.demos.scenarios.talk import split_words
 from trunkline.errors import AuthenticationRequired, InvalidCommand
@@ -66,13 +68,13 @@ _OPTIONS = (
 )
 
 _AUTH_METHODS = (
-    AuthMethod(method_id="demo-login", name="Demo login", description="Logs in at once, for the demo"),
+    AuthMethod(method_id="demo-login", name="Demo login", description="Logs in until the program ends"),
     AuthMethod(
         method_id="demo-terminal",
         name="Log in from a terminal",
-        description="Runs the demo's login command",
+        description="Asks there, and lasts",
         kind="terminal",
-        args=("--login",),
+        args=("--login", "demo-terminal"),
     ),
 )
 
@@ -98,19 +100,29 @@ class ScriptedAgent:
 
     async def open_session(self, session: SessionView) -> None:
         """Refuse to work before a login."""
-        if not self._logged_in:
+        if not self._logged_in and not login.is_kept():
             raise AuthenticationRequired("the demo wants a login first: authenticate with 'demo-login'")
 
     async def authenticate(self, method_id: str) -> None:
         """Log in; the terminal's method is for a terminal to run, so only the agent's own is taken."""
-        if method_id not in {method.method_id for method in self.card.auth_methods if method.kind == "agent"}:
-            known = ", ".join(method.method_id for method in self.card.auth_methods) or "none"
-            raise InvalidCommand(f"there is no way to log in by {method_id!r} here; known methods: {known}")
+        self._check_method(method_id, "agent")
         self._logged_in = True
 
     async def logout(self) -> None:
         """Log out; a session that is open already goes on."""
         self._logged_in = not self.card.auth_methods
+        if self.card.auth_methods:
+            login.discard()
+
+    def login_command(self, method_id: str) -> LoginCommand:
+        """Give the demo's login program."""
+        self._check_method(method_id, "terminal")
+        return LoginCommand(argv=(sys.executable, "-m", "trunkline.demos.login"))
+
+    def _check_method(self, method_id: str, kind: str) -> None:
+        if method_id not in {method.method_id for method in self.card.auth_methods if method.kind == kind}:
+            known = ", ".join(method.method_id for method in self.card.auth_methods) or "none"
+            raise InvalidCommand(f"there is no way to log in by {method_id!r} here; known methods: {known}")
 
     # -- answering --
 

@@ -72,6 +72,7 @@ class Session(BaseSession):
         self.hooks = AgentHooks(
             hub.agent,
             view,
+            target=info.target,
             prepare=hub.prepare_agent,
             before_open=self._before_open,
             after_open=self._out_of_turn.announce,

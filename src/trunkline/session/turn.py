@@ -21,7 +21,13 @@ from trunkline.commands import Prompt
 from trunkline.content import Block
 from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
-from trunkline.errors import JournalError, SessionBusy, TrunklineError, TurnCancelled
+from trunkline.errors import (
+    AuthenticationRequired,
+    JournalError,
+    SessionBusy,
+    TrunklineError,
+    TurnCancelled,
+)
 from trunkline.folding import fold
 from trunkline.grammar.event_check import check_event, is_plain_text, well_formed
 from trunkline.session.agent_events import TurnSession, apply_to_session
@@ -330,6 +336,8 @@ class Turn(BaseTurn):
             self._session.fail(error)
             return
         except TrunklineError as error:
+            if isinstance(error, AuthenticationRequired):
+                error = error.advise(self._session.hooks.target)
             terminal = ev.TurnFailed(
                 turn_id=self.turn_id, code=error.code, message=str(error), fault=error.fault
             )

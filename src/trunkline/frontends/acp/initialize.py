@@ -11,10 +11,13 @@ from typing import Any, cast
 PROTOCOL_VERSION = 1
 
 
-def initialize_result(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
+def initialize_result(
+    card: dict[str, Any], client: dict[str, Any], *, by_command: bool = False
+) -> dict[str, Any]:
     """Answer ``initialize``: version 1, what the trunk guarantees, and what the card says.
 
     ``client`` are the client's capabilities: a login in a terminal is offered only to those who can.
+    ``by_command`` is whether the client runs ``trunkline acp TARGET``: that takes ``--login METHOD`` then.
     """
     prompt = card.get("prompt", {})
     servers = card.get("mcp", {})
@@ -39,7 +42,7 @@ def initialize_result(card: dict[str, Any], client: dict[str, Any]) -> dict[str,
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": capabilities,
-        "authMethods": [_method(m) for m in methods if _usable(m, client)],
+        "authMethods": [_method(m, by_command) for m in methods if _usable(m, client)],
         "agentInfo": {
             "name": card.get("name", "agent"),
             "title": card.get("title") or card.get("name", "agent"),
@@ -55,7 +58,7 @@ def _usable(method: dict[str, Any], client: dict[str, Any]) -> bool:
     return isinstance(auth, dict) and cast("dict[str, Any]", auth).get("terminal") is True
 
 
-def _method(method: dict[str, Any]) -> dict[str, Any]:
+def _method(method: dict[str, Any], by_command: bool) -> dict[str, Any]:
     made: dict[str, Any] = {"id": method["method_id"], "name": method["name"]}
     about = [str(method["description"])] if method.get("description") else []
     if variables := method.get("variables"):
@@ -64,5 +67,9 @@ def _method(method: dict[str, Any]) -> dict[str, Any]:
     if about:
         made["description"] = " ".join(about)
     if method.get("kind", "agent") == "terminal":
-        made |= {"type": "terminal", "args": method.get("args", []), "env": method.get("env", {})}
+        # "Additional arguments to append to the configured agent invocation for terminal auth."
+        # (https://agentclientprotocol.com/protocol/v1/schema#authmethodterminal)
+        made["type"] = "terminal"
+        made["args"] = ["--login", method["method_id"]] if by_command else method.get("args", [])
+        made["env"] = {} if by_command else method.get("env", {})
     return made

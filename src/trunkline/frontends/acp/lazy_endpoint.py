@@ -106,15 +106,19 @@ class LazyEndpoint:
         if card is not None:
             # A damaged cache is no reason to keep an editor waiting: then the agent is asked itself.
             with contextlib.suppress(AttributeError, TypeError, KeyError):
-                return Reply(initialize_result(card, self._client), self._load_soon)
+                return Reply(self._greet(card), self._load_soon)
         try:
             async with self._opening:
                 hub = await self._open_hub()
                 await hub.prepare_agent()
         except TrunklineError as error:
             self._remember(error)
-            return initialize_result({}, self._client)
-        return initialize_result(self._store_card(hub), self._client)
+            return self._greet({})
+        return self._greet(self._store_card(hub))
+
+    def _greet(self, card: dict[str, Any]) -> dict[str, Any]:
+        # Only the agent of a TARGET has its card cached.
+        return initialize_result(card, self._client, by_command=self._cache is not None)
 
     def _load_soon(self) -> None:
         # The answer is written first: loading a framework may take seconds.
