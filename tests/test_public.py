@@ -47,8 +47,8 @@ MODULES = {
     "cursor": "Cursor Entry Gap cut piece_of remainder",
     "errors": """
         AgentError AgentExited AgentProtocolError AlreadyAnswered AuthenticationRequired ConfigurationError
-        Corrupt Denied Fault Fenced Hint InvalidCommand JournalError NotAFile NotAnAgent OutsideRoots
-        PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError TooLarge
+        Corrupt Denied Fault Fenced Hint InvalidCommand JournalError NoSuchFile NotAFile NotAnAgent
+        OutsideRoots PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError TooLarge
         TrunklineDeprecation TrunklineError TurnCancelled WorkspaceError
     """,
     "events": """

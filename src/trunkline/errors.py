@@ -49,6 +49,7 @@ __all__ = [
     "Hint",
     "InvalidCommand",
     "JournalError",
+    "NoSuchFile",
     "NotAFile",
     "NotAnAgent",
     "OutsideRoots",
@@ -231,6 +232,13 @@ class WorkspaceError(TrunklineError):
 
 class OutsideRoots(WorkspaceError):
     """The path leaves the session's folders."""
+
+
+class NoSuchFile(WorkspaceError):
+    """Nothing is there."""
+
+    hint = Hint(-32002, 404)
+    code = "no_such_file"
 
 
 class NotAFile(WorkspaceError):

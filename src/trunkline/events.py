@@ -268,7 +268,9 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
 
 
 class Decided(Event, frozen=True, kw_only=True, tag="decided"):
-    """A permission was decided without a question; ``by`` is ``policy`` or ``earlier answer``.
+    """A permission was decided without a question; ``by`` is ``policy``, ``earlier answer`` or ``program``.
+
+    ``program`` is the code that runs the agent, as in ``AcpAgent(permission="allow")``.
 
     ``rule`` is the rule of the policy that decided; None for its default, or an earlier "always" answer.
     """

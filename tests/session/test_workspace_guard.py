@@ -205,7 +205,7 @@ async def test_an_approval_ends_with_its_turn(folder: Path) -> None:
 
     assert await questions(writes, folder, EVERYTHING) == ["Write a.txt?"]
     over.set()
-    with pytest.raises(Denied, match="a rule of the policy asks about it"):
+    with pytest.raises(Denied, match="the policy asks about it"):
         await asyncio.wait_for(tasks[0], 5)
     assert (folder / "a.txt").read_text() == "approved"
 

@@ -6,6 +6,7 @@
 * ``coalesce``: joins neighbouring deltas, and gives events their positions
 * ``context``: ``TurnContext``: what an agent can do
 * ``followers``: cancels a turn that no reader follows any more
+* ``form_answers``: checks a filled-in form against its schema
 * ``handles``: a running call, the shared state and waiting, for agents
 * ``history``: what a session knows of its past: turns, open state, snapshots
 * ``hosted``: turns that run in a program of the user's own

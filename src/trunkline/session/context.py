@@ -7,7 +7,6 @@ the context's behalf. A context is of no use after its turn: what it emits then 
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union
@@ -16,7 +15,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
-from trunkline.content import Content, TextBlock, as_content
+from trunkline.content import Content, as_content
 from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.questions import (
@@ -32,9 +31,16 @@ from trunkline.questions import (
     name_coverage,
 )
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
-from trunkline.session.permissions import Approval, Decision, Edited, Permissions, ToolRequest
+from trunkline.session.permissions import (
+    Approval,
+    Decision,
+    Edited,
+    Permissions,
+    ToolRequest,
+    command_block,
+)
 from trunkline.session.view import SessionView
-from trunkline.workspace.always import command_in, folder_in, variables_in
+from trunkline.workspace.always import command_in
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -263,6 +269,8 @@ class TurnContext:
         content: str | Content | Sequence[Content] = (),
         durable_key: str | None = None,
         group: str | None = None,
+        also_kinds: Sequence[ev.ToolKind] = (),
+        answer: Callable[[ToolRequest], Awaitable[Decision | None]] | None = None,
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
@@ -272,7 +280,8 @@ class TurnContext:
         folder. The person sees the whole ``input``, ``env``, ``cwd`` and ``command``, and ``content``: a
         DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
         by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
-        be asked, is asked for every time.
+        be asked, is asked for every time. The policy judges the call by ``also_kinds`` too, and ``answer``
+        may decide in the place of a person; None from it asks the person.
         """
         self._check_live()
         blocks = as_content(content)
@@ -285,6 +294,7 @@ class TurnContext:
             call_id=call_id,
             tool=tool or "",
             kind=kind,
+            also_kinds=tuple(also_kinds),
             input=input,
             paths=tuple(paths),
             command=command if command is None or isinstance(command, str) else tuple(command),
@@ -295,9 +305,11 @@ class TurnContext:
             # The card may show other arguments: what is approved is what it shows.
             self._inputs[call_id] = input
             self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=_locations(paths)))
-        if blocks := (*_command_block(request), *blocks):
+        if blocks := (*command_block(request), *blocks):
             self.emit(ev.ToolUpdate(call_id=call_id, content=blocks))
         decision = self.decide(request)
+        if decision is None and answer is not None and (decision := await answer(request)) is not None:
+            self.record(request, decision)
         if decision is None:
             covers = self.covers(request)
             if options is None:
@@ -337,6 +349,7 @@ class TurnContext:
             always=(answered.option_kind or "").endswith("_always"),
             reason=answered.reason,
             by=answered.by,
+            option_id=answered.option_id,
         )
         self.remember(covers, decision)
         if decision and input != request.input:
@@ -400,6 +413,10 @@ class TurnContext:
         if decided not in self._recorded:
             self._recorded.add(decided)
             self._turn.record(decided)
+
+    def has_no_rule_for(self, request: ToolRequest) -> bool:
+        """Whether no rule of the policy is about a call and its default is to ask."""
+        return self._turn.permissions.has_no_rule_for(request)
 
     def covers(self, request: ToolRequest) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count, so do not offer it."""
@@ -485,14 +502,3 @@ class TurnContext:
 
 def _locations(paths: Iterable[str | ev.Location]) -> tuple[ev.Location, ...] | None:
     return tuple(ev.Location(path=path) if isinstance(path, str) else path for path in paths) or None
-
-
-def _command_block(request: ToolRequest) -> tuple[Content, ...]:
-    """Show the command that runs, where the arguments do not show it whole."""
-    command, env, cwd, input = request.command, request.env, request.cwd, request.input
-    shown = (command_in(input), variables_in(input), folder_in(input) if cwd else None)
-    if command is None or (command, env, cwd) == shown:
-        return ()
-    variables = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
-    line = command if isinstance(command, str) else shlex.join(command)
-    return (TextBlock(text=f"{f'{cwd} ' if cwd else ''}$ {variables}{line}"),)

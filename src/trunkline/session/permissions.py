@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from trunkline import events as ev
-from trunkline.content import Content, DiffBlock
+from trunkline.content import Content, DiffBlock, TextBlock
 from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
@@ -37,6 +37,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     """Empty for a permission about no tool: it is asked every time."""
     kind: ev.ToolKind = "other"
+    also_kinds: tuple[ev.ToolKind, ...] = ()
+    """Other kinds that the call may be of: the policy judges it by each, and the strictest verdict counts."""
     input: Any = None
     paths: tuple[str, ...] = ()
     command: tuple[str, ...] | str | None = None
@@ -88,6 +90,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     by: str | None = None
     rule: str | None = None
     """The rule of the policy that decided; None for its default, an "always" or a person."""
+    option_id: str | None = None
+    """The option that was chosen; None where the policy or an earlier answer decided."""
 
     def __bool__(self) -> bool:
         return self.allowed
@@ -136,6 +140,14 @@ class Permissions:
         """Whether no rule of the policy is about a request and its default is to ask."""
         return self._judge(request).leaves_it_open
 
+    def leaves_to_agent(self, request: ToolRequest) -> bool:
+        """Whether an access to files or terminals goes on unasked: to ask before it is up to the agent.
+
+        An agent that is a program of its own may forget to ask, so a policy that asks by default asks for it.
+        """
+        asks = self.has_policy and self._view is not None and self._view.asks_before_access
+        return not asks and self.has_no_rule_for(request)
+
     def approvals(self, request: ToolRequest) -> frozenset[Approval]:
         """The accesses of a request: one that a person approved need not be asked again in a turn.
 
@@ -143,7 +155,9 @@ class Permissions:
         with other variables or in another folder.
         """
         command = command_in(request.input) if request.command is None else request.command
-        words = split_command(command) if isinstance(command, str) else command
+        # A line that takes a shell to read is one word: only the same line is the same command.
+        line = (command,) if isinstance(command, str) and command else ()
+        words = (split_command(command) or line) if isinstance(command, str) else command
         named = request.named_paths
         paths = _with_resolved(named, self._cwd)[len(named) :]
         cwd = request.cwd or folder_in(request.input) or ""
@@ -179,6 +193,10 @@ class Permissions:
             self._asked.clear()
 
     def _judge(self, request: ToolRequest) -> Verdict:
+        verdicts = [self._judge_as(kind, request) for kind in (request.kind, *request.also_kinds)]
+        return min(verdicts, key=_strictness)
+
+    def _judge_as(self, kind: ev.ToolKind, request: ToolRequest) -> Verdict:
         cwd = self._cwd
         # What an agent does not name apart from the arguments is looked for among them.
         command = command_in(request.input) if request.command is None else request.command
@@ -186,13 +204,29 @@ class Permissions:
             Request(
                 tool=request.tool,
                 # A kind that only the agent knows is under no rule of its own.
-                kind=request.kind if request.kind in get_args(ev.ToolKind) else "other",
+                kind=kind if kind in get_args(ev.ToolKind) else "other",
                 paths=_with_resolved(request.named_paths, cwd),
                 command=command,
                 cwd=cwd,
                 env=tuple({**variables_in(request.input), **request.env}),
             )
         )
+
+
+def _strictness(verdict: Verdict) -> int:
+    """Order verdicts: deny, ask by a rule, ask by default, allow."""
+    return ("deny", "ask", "allow").index(verdict.decision) * 2 + verdict.leaves_it_open
+
+
+def command_block(request: ToolRequest) -> tuple[Content, ...]:
+    """Show the command that runs, where the arguments do not show it whole."""
+    command, env, cwd, input = request.command, request.env, request.cwd, request.input
+    shown = (command_in(input), variables_in(input), folder_in(input) if cwd else None)
+    if command is None or (command, env, cwd) == shown:
+        return ()
+    variables = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
+    line = command if isinstance(command, str) else shlex.join(command)
+    return (TextBlock(text=f"{f'{cwd} ' if cwd else ''}$ {variables}{line}"),)
 
 
 def _with_resolved(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:

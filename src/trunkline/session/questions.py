@@ -10,14 +10,15 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Container, Iterable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
-from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
+from trunkline.questions import Form, Outcome, Permission
+from trunkline.session.form_answers import check_form_answer
 from trunkline.transports.event_loops import running_loop
 
 _REMEMBERED = 1000
@@ -189,8 +190,8 @@ def check_answer(asked: ev.Asked, answer: Answer) -> ev.Answered:
             raise InvalidCommand("edited arguments are an object with all of them, by name")
     elif outcome == "selected":
         raise InvalidCommand(f"a {type(question).__name__} has no options: accept or decline it")
-    elif outcome == "accepted":
-        _check_content(question, answer.content)
+    elif outcome == "accepted" and isinstance(question, Form):
+        check_form_answer(question, answer.content)
     return ev.Answered(
         turn_id=asked.turn_id,
         lane=asked.lane,
@@ -204,41 +205,6 @@ def check_answer(asked: ev.Asked, answer: Answer) -> ev.Answered:
         reason=answer.reason,
         by=answer.by,
     )
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list, tuple),
-    "object": (dict,),
-}
-
-
-def _check_content(question: Form | Link | ClientCall, content: Any) -> None:
-    if not isinstance(question, Form):
-        return
-    if not isinstance(content, dict):
-        raise InvalidCommand("a form is accepted with its fields as an object")
-    given = cast("dict[str, Any]", content)
-    fields = cast("dict[str, dict[str, Any]]", question.fields.get("properties", {}))
-    for name in cast("list[str]", question.fields.get("required", [])):
-        if name not in given:
-            raise InvalidCommand(f"the form's field {name!r} is missing")
-    for name, value in given.items():
-        field = fields.get(name)
-        if field is None:
-            raise InvalidCommand(f"the form has no field {name!r}; its fields are {', '.join(fields)}")
-        if question.is_free:
-            continue
-        kind = str(field.get("type", ""))
-        wanted = _TYPES.get(kind)
-        if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
-            raise InvalidCommand(f"the form's field {name!r} must be of type {kind}, not {value!r}")
-        choices = field.get("enum")
-        if choices and value not in choices:
-            raise InvalidCommand(f"the form's field {name!r} must be one of {choices}, not {value!r}")
 
 
 def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:

@@ -64,6 +64,8 @@ class SessionView:
         """The agent's own things; they live as long as the session in this process."""
         self.guard: AccessGuard | None = None
         """What decides about accesses to the files and terminals; None for a view without a session."""
+        self.asks_before_access = False
+        """Whether a policy that asks by default asks before accesses too: for agents in other processes."""
         self._files: Files | None = None
         self._terminals: TerminalsAccess | None = None
         self._retired: list[TerminalsAccess] = []

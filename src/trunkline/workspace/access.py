@@ -58,5 +58,16 @@ class TerminalsAccess(Protocol):
         """Start a command, given as a list of words."""
         ...
 
+    async def create_line(
+        self,
+        line: str,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> TerminalAccess:
+        """Start a command, given as a line for a shell; the policy judges the line."""
+        ...
+
     async def close(self) -> None:
         """Release every terminal."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from trunkline.errors import Denied, NotAFile, TooLarge, WorkspaceError
-from trunkline.workspace.guard import AccessGuard, FileAccess
+from trunkline.workspace.guard import AccessGuard, FileAccess, TextChange
 from trunkline.workspace.protected import DEFAULT_PROTECTED, Protection
 from trunkline.workspace.roots import SAFE, Place, Roots, StrPath, describe, explained
 
@@ -57,10 +57,20 @@ class Files:
         """Give the absolute path that would be touched; a policy wants to see it."""
         return self._roots.locate(path, folder=True).path
 
-    async def check_access(self, access: FileAccess, path: StrPath) -> None:
-        """Ask the guard about an access; ``Denied`` when it is refused."""
-        if self.guard is not None:
-            await self.guard.check_file(access, os.fspath(path), self.resolve(path))
+    async def check_access(self, access: FileAccess, path: StrPath, text: str | None = None) -> None:
+        """Ask the guard about an access (``text`` is to be written); ``Denied`` when it is refused."""
+        if self.guard is None:
+            return
+        change = (
+            None if text is None else TextChange(text, lambda: asyncio.to_thread(self._text_before, path))
+        )
+        await self.guard.check_file(access, os.fspath(path), self.resolve(path), change)
+
+    def _text_before(self, path: StrPath) -> str | None:
+        try:
+            return self.read_now(path)
+        except WorkspaceError:
+            return None
 
     async def read(self, path: StrPath, *, line: int | None = None, limit: int | None = None) -> str:
         """Give a file's text, or at most ``limit`` lines of it from ``line`` (1-based) on."""
@@ -78,7 +88,7 @@ class Files:
 
     async def write(self, path: StrPath, text: str) -> None:
         """Replace a file as a whole or not at all; missing folders are made."""
-        await self.check_access("edit", path)
+        await self.check_access("edit", path, text)
         await asyncio.to_thread(self._write, path, text)
 
     async def remove(self, path: StrPath) -> None:

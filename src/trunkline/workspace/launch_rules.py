@@ -12,6 +12,7 @@ from trunkline.workspace.roots import Place, Roots, StrPath, explained
 
 MAX_TERMINALS = 16
 OUTPUT_BYTE_LIMIT = 1024 * 1024
+_SHELL = ("/bin/sh", "-c")
 
 
 class Launch(NamedTuple):
@@ -22,6 +23,13 @@ class Launch(NamedTuple):
     env: dict[str, str]
     """The variables it was given, without ours."""
     output_byte_limit: int
+    line: str | None = None
+    """The line that ``argv`` gives to a shell; None for a command that was given as words."""
+
+    @property
+    def command(self) -> tuple[str, ...] | str:
+        """The command as it was given, which a policy judges."""
+        return self.argv if self.line is None else self.line
 
 
 class LaunchRules:
@@ -58,6 +66,21 @@ class LaunchRules:
         given = scrub(env or {}, "*")
         _check_text(argv, given)
         return Launch(tuple(argv), place, given, keep)
+
+    def judge_line(
+        self,
+        line: str,
+        cwd: StrPath | None,
+        env: Mapping[str, str] | None,
+        output_byte_limit: int | None,
+        *,
+        opened: int,
+    ) -> Launch:
+        """Refuse a line for a shell that may not be started."""
+        if not line.strip():
+            raise WorkspaceError("the command is empty: give a line for the shell, as in 'make test'")
+        launch = self.judge((*_SHELL, line), cwd, env, output_byte_limit, opened=opened)
+        return launch._replace(line=line)
 
     def check_folder(self, place: Place) -> None:
         """Refuse a folder that a link or a file stands for; one that is not there is not ours to judge."""

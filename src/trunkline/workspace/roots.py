@@ -20,7 +20,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
-from trunkline.errors import ConfigurationError, NotAFile, OutsideRoots, TooLarge, WorkspaceError
+from trunkline.errors import ConfigurationError, NoSuchFile, NotAFile, OutsideRoots, TooLarge, WorkspaceError
 
 StrPath = str | os.PathLike[str]
 
@@ -143,7 +143,8 @@ def explained(path: StrPath) -> Generator[None]:
         yield
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, f"failed: {(error.strerror or 'unknown error').lower()}")
-        raise WorkspaceError(f"{os.fspath(path)!r} {reason}") from None
+        kind = NoSuchFile if error.errno == errno.ENOENT else WorkspaceError
+        raise kind(f"{os.fspath(path)!r} {reason}") from None
 
 
 def _resolve(folder: str) -> str:

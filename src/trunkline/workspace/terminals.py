@@ -16,7 +16,7 @@ from trunkline.errors import WorkspaceError
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launch_rules import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, LaunchRules
+from trunkline.workspace.launch_rules import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launch, LaunchRules
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 
@@ -62,13 +62,34 @@ class Terminals:
         output_byte_limit: int | None = None,
     ) -> Terminal:
         """Start a command and give its terminal, which must be released."""
+        return await self._launch(
+            lambda: self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
+        )
+
+    async def create_line(
+        self,
+        line: str,
+        *,
+        cwd: StrPath | None = None,
+        env: Mapping[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> Terminal:
+        """Start ``/bin/sh -c LINE`` and give its terminal, which must be released. The policy judges it.
+
+        For agents that give commands as lines. Use ``create`` where the words are known.
+        """
+        return await self._launch(
+            lambda: self._launches.judge_line(line, cwd, env, output_byte_limit, opened=len(self._open))
+        )
+
+    async def _launch(self, judge: Callable[[], Launch]) -> Terminal:
         if self._closed:
             raise WorkspaceError("the session is closing: no terminal can be started any more")
-        launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
+        launch = judge()
         if self.guard is not None:
-            await self.guard.check_command(launch.argv, launch.env, launch.place.path)
+            await self.guard.check_command(launch.command, launch.env, launch.place.path)
             # Others may have been started meanwhile.
-            launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
+            launch = judge()
         terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)
         environment = scrub(self._environ, DEFAULT_ENV_ALLOW) | launch.env | {"PWD": launch.place.path}
         self._open[terminal.terminal_id] = terminal

@@ -16,14 +16,14 @@ from typing import Any, Protocol
 
 import msgspec
 
-from trunkline.errors import WorkspaceError
+from trunkline.errors import NoSuchFile, WorkspaceError
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc.messages import RpcError
+from trunkline.protocols.jsonrpc.messages import RESOURCE_NOT_FOUND, RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launch_rules import LaunchRules
+from trunkline.workspace.launch_rules import Launch, LaunchRules
 
 _RELEASE_WITHIN = 1.0
 
@@ -82,7 +82,7 @@ class EditorFiles(Files):
         absolute, found = None, None
         if self._offers.write_text_file:
             self.encoded(path, text)
-            await self.check_access("edit", path)
+            await self.check_access("edit", path, text)
             absolute, found = await asyncio.to_thread(self.vet, path, change=True)
         # An editor writes into the file, and so into all its names. We replace the one that was meant.
         if absolute is None or (found is not None and found.st_nlink > 1):
@@ -124,22 +124,39 @@ class EditorTerminals:
         output_byte_limit: int | None = None,
     ) -> EditorTerminal:
         """Start a command in the editor."""
-        opened = len(self._running) + self._starting
-        launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=opened)
+        launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=self._opened)
+        return await self._launch(launch, {"command": launch.argv[0], "args": list(launch.argv[1:])})
+
+    async def create_line(
+        self,
+        line: str,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> EditorTerminal:
+        """Give the editor a line as it is: which shell reads it is for the editor to say."""
+        launch = self._launches.judge_line(line, cwd, env, output_byte_limit, opened=self._opened)
+        return await self._launch(launch, {"command": line})
+
+    @property
+    def _opened(self) -> int:
+        return len(self._running) + self._starting
+
+    async def _launch(self, launch: Launch, command: dict[str, Any]) -> EditorTerminal:
         if self.guard is not None:
-            await self.guard.check_command(launch.argv, launch.env, launch.place.path)
+            await self.guard.check_command(launch.command, launch.env, launch.place.path)
         await asyncio.to_thread(self._launches.check_folder, launch.place)
         params: dict[str, Any] = {
             "sessionId": self._session_id,
-            "command": launch.argv[0],
-            "args": list(launch.argv[1:]),
+            **command,
             "env": [{"name": name, "value": value} for name, value in launch.env.items()],
             "cwd": launch.place.path,
             "outputByteLimit": launch.output_byte_limit,
         }
         self._starting += 1
         try:
-            with _explained(f"run {argv[0]!r}"):
+            with _explained(f"run {command['command']!r}"):
                 result = await self._connection.request("terminal/create", params)
                 made = decode(wire.CreateTerminalResponse, result)
         finally:
@@ -223,6 +240,7 @@ def _explained(what: str) -> Generator[None]:
     try:
         yield
     except RpcError as error:
-        raise WorkspaceError(f"the editor could not {what}: {error}") from None
+        kind = NoSuchFile if error.rpc_code == RESOURCE_NOT_FOUND else WorkspaceError
+        raise kind(f"the editor could not {what}: {error}") from None
     except msgspec.ValidationError as error:
         raise WorkspaceError(f"the editor was asked to {what} and its answer is not ACP: {error}") from None
