@@ -37,6 +37,7 @@ ROOTS = [
     "AuthenticateRequest",
     "CancelNotification",
     "CloseSessionRequest",
+    "CreateTerminalRequest",
     "CreateTerminalResponse",
     "DeleteSessionRequest",
     "ForkSessionRequest",
@@ -49,6 +50,7 @@ ROOTS = [
     "NewSessionResponse",
     "PromptRequest",
     "PromptResponse",
+    "ReadTextFileRequest",
     "ReadTextFileResponse",
     "RequestPermissionRequest",
     "RequestPermissionResponse",
@@ -56,8 +58,10 @@ ROOTS = [
     "SessionNotification",
     "SetSessionConfigOptionRequest",
     "SetSessionModeRequest",
+    "TerminalOutputRequest",
     "TerminalOutputResponse",
     "WaitForTerminalExitResponse",
+    "WriteTextFileRequest",
 ]
 """The params and results that Trunkline reads or builds as types."""
 

@@ -38,6 +38,22 @@ class CloseSessionRequest(Wire, frozen=True, kw_only=True):
     session_id: str
 
 
+class EnvVariable(Wire, frozen=True, kw_only=True):
+    name: str
+    value: str
+
+
+class CreateTerminalRequest(Wire, frozen=True, kw_only=True):
+    """The params of ``terminal/create``."""
+
+    session_id: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[EnvVariable, ...] = ()
+    cwd: str | None = None
+    output_byte_limit: int | None = None
+
+
 class CreateTerminalResponse(Wire, frozen=True, kw_only=True):
     """The result of ``terminal/create``."""
 
@@ -51,11 +67,6 @@ class DeleteSessionRequest(Wire, frozen=True, kw_only=True):
 
 
 class HttpHeader(Wire, frozen=True, kw_only=True):
-    name: str
-    value: str
-
-
-class EnvVariable(Wire, frozen=True, kw_only=True):
     name: str
     value: str
 
@@ -427,6 +438,15 @@ class PromptResponse(Wire, frozen=True, kw_only=True):
     usage: Usage | None = None
 
 
+class ReadTextFileRequest(Wire, frozen=True, kw_only=True):
+    """The params of ``fs/read_text_file``."""
+
+    session_id: str
+    path: str
+    line: int | None = None
+    limit: int | None = None
+
+
 class ReadTextFileResponse(Wire, frozen=True, kw_only=True):
     """The result of ``fs/read_text_file``."""
 
@@ -789,6 +809,13 @@ class SetSessionModeRequest(Wire, frozen=True, kw_only=True):
     mode_id: str
 
 
+class TerminalOutputRequest(Wire, frozen=True, kw_only=True):
+    """The params of ``terminal/output``."""
+
+    session_id: str
+    terminal_id: str
+
+
 class TerminalExitStatus(Wire, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: str | None = None
@@ -807,3 +834,11 @@ class WaitForTerminalExitResponse(Wire, frozen=True, kw_only=True):
 
     exit_code: int | None = None
     signal: str | None = None
+
+
+class WriteTextFileRequest(Wire, frozen=True, kw_only=True):
+    """The params of ``fs/write_text_file``."""
+
+    session_id: str
+    path: str
+    content: str
