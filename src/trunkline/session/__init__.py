@@ -19,6 +19,7 @@
 * ``reader``: follows a stream at its own pace
 * ``receipts``: prompts that were accepted: those that wait, and where the turns of the others begin
 * ``remote``: commands between processes
+* ``running_turn``: what a context needs of its turn
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
 * ``steering``: messages that join the turn that is running

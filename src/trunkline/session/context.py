@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 import msgspec
 
@@ -31,14 +31,8 @@ from trunkline.questions import (
     name_coverage,
 )
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
-from trunkline.session.permissions import (
-    Approval,
-    Decision,
-    Edited,
-    Permissions,
-    ToolRequest,
-    command_block,
-)
+from trunkline.session.permissions import Approval, Decision, Edited, ToolRequest, command_block
+from trunkline.session.running_turn import RunningTurn
 from trunkline.session.view import SessionView
 from trunkline.workspace.always import command_in
 
@@ -74,33 +68,6 @@ def current() -> TurnContext | None:
     """
     context = CURRENT.get()
     return context if context is not None and context.live else None
-
-
-class RunningTurn(Protocol):
-    """What a context needs of its turn."""
-
-    turn_id: str
-    prefix: str
-
-    @property
-    def live(self) -> bool: ...
-    @property
-    def lagging(self) -> bool: ...
-    @property
-    def permissions(self) -> Permissions: ...
-    def emit(self, item: Any) -> None: ...
-    def emit_text(self, text: str, message_id: str) -> None: ...
-    def record(self, decided: ev.Decided) -> None: ...
-    async def ready(self) -> None: ...
-    async def durable(self) -> None: ...
-    def count(self, usage: ev.TokenUsage) -> None: ...
-    def hold(self, call_id: str) -> None: ...
-    async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered: ...
-    def suspend(self) -> None: ...
-    async def history(self) -> Conversation: ...
-    async def turn_so_far(self) -> Conversation: ...
-    async def steered(self) -> list[Prompt]: ...
-    def wait(self, awaitable: Awaitable[T]) -> T: ...
 
 
 class TurnContext:
