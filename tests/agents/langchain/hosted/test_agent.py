@@ -18,7 +18,6 @@ from langchain.agents.middleware import (
     TodoListMiddleware,
     ToolRetryMiddleware,
 )
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
@@ -76,18 +75,6 @@ async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Wa
     assert call_of(transport, "call_1")["rawInput"] == {"city": "Paris"}
     assert call_of(transport, "call_1")["rawOutput"] == "It is sunny in Paris."
     assert session_ids(transport) == {"s1"}
-
-
-@WAYS
-async def test_a_permission_is_asked_of_the_client(run: Way) -> None:
-    transport = RecordingTransport(permissions=["reject_once"])
-    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
-    await run(agent, PROMPT, on_thread("s1"))
-    (asked,) = transport.requested
-    assert asked.method == "session/request_permission"
-    assert asked.params["toolCall"]["toolCallId"] == "call_1"
-    assert asked.params["toolCall"]["status"] == "pending"
-    assert statuses(transport, "call_1") == ["pending", "failed"]
 
 
 async def test_an_always_holds_for_the_session_and_no_other() -> None:
@@ -192,36 +179,6 @@ async def test_a_session_without_an_id_is_left_to_the_transport() -> None:
     agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
     await ainvoke(agent, PROMPT)
     assert session_ids(transport) == {"its own"}
-
-
-async def test_without_any_transport_the_agent_just_runs() -> None:
-    agent = acp_agent(model(), [weather])
-    result = await soon(agent.ainvoke(PROMPT))
-    assert result["messages"][-1].content == "It is sunny."
-
-
-class _Counts(BaseCallbackHandler):
-    def __init__(self) -> None:
-        self.tokens = 0
-        self.ends = 0
-
-    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
-        self.tokens += 1
-
-    def on_llm_end(self, response: Any, **kwargs: Any) -> None:
-        self.ends += 1
-
-
-async def test_the_callbacks_of_the_user_are_called_too() -> None:
-    built_in, given = _Counts(), _Counts()
-    transport = RecordingTransport()
-    agent = acp_agent(model(), [weather], transport=transport, callbacks=[built_in])
-    config = on_thread("s1", given)
-    await ainvoke(agent, PROMPT, config)
-    assert built_in.ends == given.ends == 2
-    assert given.tokens > 0
-    assert config["callbacks"] == [given]
-    assert text(transport) == "Let me look. It is sunny."
 
 
 async def test_a_handler_given_twice_says_everything_once() -> None:
@@ -517,14 +474,6 @@ def test_the_pieces_come_in_their_order() -> None:
     assert [one.name for one in line] == ["Trunkline.acp"], (
         "LangChain takes its time for each that it is given"
     )
-
-
-async def test_a_mode_leaves_tools_out() -> None:
-    script = ScriptedChatModel("Done.")
-    modes = {"quiet": Mode(allowed_tools=())}
-    agent = acp_agent(script, [weather], transport=RecordingTransport(), modes=modes)
-    await ainvoke(agent, PROMPT)
-    assert script.calls[0].tool_names == []
 
 
 async def test_the_todos_of_an_agent_are_its_clients_plan() -> None:
