@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tests.agents.langchain.graph.test_threads import Slow, messages_in, shape
+from tests.agents.langchain.graph.test_threads import messages_in, shape
 from tests.agents.langchain.interrupting_agents import (
-    asking,
     delegating,
     finish,
     look,
@@ -24,7 +23,7 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.folding import fold
-from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.chat import ScriptedChatModel
 
 PERMIT = "session/request_permission"
 MODES = pytest.mark.parametrize("mode", ["batched", "per_call"])
@@ -79,74 +78,7 @@ async def test_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
     }
 
 
-# -- deepagents-acp 9: a free-form interrupt is an error -------------------------------------------------
-
-
-async def test_a_free_interrupt_is_a_form_in_the_editor() -> None:
-    agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        editor.answers["elicitation/create"] = lambda params: {
-            "action": "accept",
-            "content": {"answer": "no"},
-        }
-        ended = await editor.prompt(await editor.open(), "go")
-        (asked,) = editor.asked("elicitation/create")
-    assert (asked["message"], asked["requestedSchema"]["properties"]["answer"]["enum"]) == (
-        "Deploy?",
-        ["yes", "no"],
-    )
-    assert editor.text == "You said 'no'."
-    assert ended["stopReason"] == "end_turn"
-
-
-@pytest.mark.parametrize(
-    ("reply", "heard"), [("Red, of course", "Red, of course"), ("decline", "The user declined to answer.")]
-)
-async def test_in_an_editor_without_forms_the_next_message_is_the_answer(reply: str, heard: str) -> None:
-    agent, _ = agent_for(asking("Which colour?", InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub) as editor:
-        session = await editor.open()
-        asked = await editor.prompt(session, "go")
-        assert editor.text.startswith("Which colour?")
-        editor.log.clear()
-        ended = await editor.prompt(session, reply)
-    assert editor.text == f"You said {heard!r}."
-    assert (asked["stopReason"], ended["stopReason"]) == ("end_turn", "end_turn")
-
-
-async def test_options_are_named_in_words_in_an_editor_without_forms() -> None:
-    agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub) as editor:
-        session = await editor.open()
-        await editor.prompt(session, "go")
-        assert editor.asked(PERMIT) == [], "clients that show kinds only would show the same button twice"
-        assert editor.text.startswith("Deploy?\n\n1. yes\n2. no\n")
-        editor.log.clear()
-        await editor.prompt(session, "no")
-    assert editor.text == "You said 'no'."
-
-
 # -- deepagents-acp 12: a cancel waits for the tool, and for the answer to an open dialog ----------------
-
-
-async def test_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
-    slow = Slow()
-    model = ScriptedChatModel([call("work", {"how": "slow"}, "s")], "Fine.")
-    agent = LangChainAgent(create_agent(model, [slow.tool], checkpointer=InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        session = await editor.open()
-        prompt = asyncio.create_task(editor.prompt(session, "go"))
-        await soon(slow.began.wait())
-        editor.connection.notify("session/cancel", {"sessionId": session})
-        await until(
-            lambda: slow.cancelled
-        )  # By itself it would never end; how fast it is, test_threads measures.
-        ended = await soon(prompt)
-        again = await editor.prompt(session, "never mind")
-    assert ended["stopReason"] == "cancelled"
-    assert statuses(editor)["s"] == "failed"
-    assert again["stopReason"] == "end_turn"
-    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
 
 
 @MODES

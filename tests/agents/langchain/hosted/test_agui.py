@@ -146,24 +146,6 @@ async def test_an_agent_that_exists_is_followed_by_callbacks(page: Page) -> None
         agui_agent(graph_of(answer), [weather])
 
 
-async def test_a_subagent_speaks_in_its_own_name(page: Page) -> None:
-    inner = create_agent(
-        ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny."), [weather]
-    )
-
-    @tool
-    async def scout(where: str) -> str:
-        """Ask the scout."""
-        return (await inner.ainvoke({"messages": [("user", where)]}))["messages"][-1].content
-
-    agent = agui_agent(ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done."), [scout], transport=page)
-    await ainvoke(agent, PROMPT)
-    below = {event.get("subagentRunId") for event in page.events}
-    assert below == {None, "call_1"}
-    assert page.call("inner@call_1")["result"] == "It is sunny in Oslo."
-    assert page.text == "Sunny.Done."
-
-
 async def test_without_any_transport_the_agent_just_runs() -> None:
     agent = agui_agent(ScriptedChatModel("Hello.", each_turn=True))
     assert (await soon(agent.ainvoke(PROMPT)))["messages"][-1].content == "Hello."

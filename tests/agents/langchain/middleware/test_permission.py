@@ -22,12 +22,11 @@ from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.permissions.answer_file import AnswerFile
 from trunkline.commands import Answer
-from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.errors import ConfigurationError
 from trunkline.journal import open_journal
 from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.workspace import Policy
-from trunkline.workspace import Rule as PolicyRule
 
 EVERY = Rule(allowed_decisions=("approve", "edit", "reject", "respond"))
 
@@ -94,13 +93,6 @@ async def test_edited_arguments_that_fail_the_schema_are_a_failed_call_with_the_
     assert made.status == "failed"
     assert "path" in made.reason
     assert (scene.told.status, text_of(events)) == ("error", "Done.")
-
-
-async def test_edited_arguments_that_are_no_object_are_refused_and_the_question_stays() -> None:
-    scene = Scene({"delete": EVERY})
-    with pytest.raises(InvalidCommand, match="edited arguments are an object"):
-        await ask(scene.graph, chooses("allow_once", input="b"))
-    assert scene.trace.ran == []
 
 
 async def test_a_rejected_call_is_shown_as_denied_and_the_model_is_told_why() -> None:
@@ -427,25 +419,6 @@ async def test_what_the_operator_allows_is_not_asked_about() -> None:
     assert scene.trace.ran == ["a"]
 
 
-async def test_the_operators_rules_for_commands_and_paths_see_the_arguments() -> None:
-    ran: list[str] = []
-
-    @tool
-    async def shell(command: str) -> str:
-        """Run a command."""
-        ran.append(command)
-        return "ok"
-
-    model = ScriptedChatModel(
-        [call("shell", {"command": "rm -r x"}, "s1"), call("shell", {"command": "ls"}, "s2")], "Done."
-    )
-    graph = create_agent(model, [shell], middleware=[PermissionMiddleware({})])
-    deny = Policy.from_dict({"rules": [{"decision": "deny", "command": "rm *"}], "default": "ask"})
-    events = await ask(graph, chooses("allow_once"), policy=deny)
-    assert ran == ["ls"]
-    assert calls_of(events)["s1"].status == "denied"
-
-
 # -- parallel, twice, sync -------------------------------------------------------------------------
 
 
@@ -690,11 +663,3 @@ async def test_an_always_after_a_restart_does_not_speak_for_a_call_that_was_answ
     )
     assert living.trace.ran == ["a"]
     assert (shown.calls["d1"].status, shown.calls["d2"].status) == ("completed", "denied")
-
-
-async def test_nobody_can_write_into_a_call_what_the_operator_denies() -> None:
-    scene = Scene({"delete": EVERY})
-    deny = Policy.ask().also(PolicyRule(decision="deny", path="secrets/**"))
-    events = await ask(scene.graph, chooses("allow_once", input={"path": "secrets/a"}), policy=deny)
-    assert scene.trace.ran == []
-    assert calls_of(events)["d1"].status == "denied"
