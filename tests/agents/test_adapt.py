@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, echo, hub_for, text_of
+from tests.hubs import collect, echo, hub_for, session_for, text_of
 from trunkline import events as ev
 from trunkline.agents.adapt import FactoryAgent, adapt
 from trunkline.agents.function import FunctionAgent, agent
@@ -253,8 +253,7 @@ async def test_a_factory_that_fails_names_the_cause_and_is_tried_again() -> None
             raise problems.pop(0)
         return echo
 
-    async with hub_for(adapt(build)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(build)) as session:
         with pytest.raises(AgentError, match="build could not make an agent for this session: KeyError"):
             await session.prompt("hi")
         with pytest.raises(AuthenticationRequired, match="log in first"):
@@ -266,8 +265,7 @@ async def test_a_factory_that_gives_no_agent_is_refused() -> None:
     def build(session: SessionView) -> Any:
         return 42
 
-    async with hub_for(adapt(build)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(build)) as session:
         with pytest.raises(NotAnAgent, match="an object of type int is not an agent"):
             await session.prompt("hi")
         assert (await session.history()).messages == []

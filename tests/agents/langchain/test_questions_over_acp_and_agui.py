@@ -17,7 +17,7 @@ from tests.agents.langchain.interrupting_agents import (
 )
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.hubs import hub_for, only, soon, until
+from tests.hubs import hub_for, only, session_for, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
@@ -164,8 +164,7 @@ async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
 @MODES
 async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_stays(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prompt("go")
         asked = await stopped(session, 2)
         with pytest.raises(SessionBusy):
@@ -179,8 +178,7 @@ async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_sta
 @MODES
 async def test_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prompt("go")
         await stopped(session, 2)
         await session.prompt(Prompt.of("something else", busy="interrupt"))

@@ -16,7 +16,7 @@ from tests.agents.langchain.graphs import calls_of, stop_of
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -426,8 +426,7 @@ async def test_parallel_calls_are_asked_about_at_once() -> None:
     both = [call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1")]
     scene = Scene({"*": Rule()}, both, "Done.")
     waiting: list[ev.Asked] = []
-    async with hub_for(adapt(scene.graph)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(scene.graph)) as session:
 
         async def react(asked: ev.Asked) -> None:
             waiting.append(asked)
