@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, echo, hub_for, session_for, text_of
+from tests.hubs import collect, echo, hub_for, run_turn, session_for, text_of
 from trunkline import events as ev
 from trunkline.agents.adapt import FactoryAgent, adapt
 from trunkline.agents.function import FunctionAgent, agent
@@ -93,8 +93,7 @@ async def test_anything_that_can_be_called_is_an_agent_of_that_name(thing: Any, 
     assert isinstance(adapted, FunctionAgent)
     assert adapted.card.name == name
     assert adapt(thing, name="chosen").card.name == "chosen"
-    async with hub_for(adapted) as hub:
-        assert text_of(await collect(await hub.create(), "hi")).strip() == "hi"
+    assert text_of(await run_turn(adapted, "hi")).strip() == "hi"
 
 
 def test_a_class_is_refused_with_the_way_to_an_instance() -> None:
@@ -175,8 +174,7 @@ async def test_a_factory_may_be_async_and_give_another_factory() -> None:
 
         return inner
 
-    async with hub_for(adapt(build)) as hub:
-        assert text_of(await collect(await hub.create(), "hi there")) == "hi there "
+    assert text_of(await run_turn(adapt(build), "hi there")) == "hi there "
 
 
 async def test_a_factory_passes_every_hook_on() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 
 import trunkline
-from tests.hubs import collect, forever, hub_for, make, only, session_for, soon, text_of, until
+from tests.hubs import collect, forever, hub_for, make, only, run_turn, session_for, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent, agent
 from trunkline.agents.interface import Agent, PromptCapabilities
@@ -24,8 +24,7 @@ from trunkline.session.session import Session
 
 async def run(function: Agent | Callable[..., Any], prompt: str = "hi") -> list[ev.Event]:
     """Give all events of one turn."""
-    async with hub_for(function) as hub:
-        return await collect(await hub.create(), prompt)
+    return await run_turn(function, prompt)
 
 
 # -- kinds of functions ------------------------------------------------------------------------------

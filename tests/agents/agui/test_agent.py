@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import trunkline
-from tests.hubs import BRISK, collect, hub_for, only, session_for, text_of, until
+from tests.hubs import BRISK, collect, hub_for, only, reopened, run_turn, session_for, text_of, until
 from tests.server.running_server import SECRET, listening
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
@@ -84,8 +84,7 @@ async def test_an_agent_behind_agui_shows_what_it_shows_here(scenario: str) -> N
 
 
 async def test_subagents_keep_their_lanes_and_their_texts() -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        here = fold(await collect(await hub.create(), "/subagents"))
+    here = fold(await run_turn(ScriptedAgent(), "/subagents"))
     async with distant() as agent, hub_for(agent) as hub:
         there = fold(await collect(await hub.create(), "/subagents"))
     assert [lane.name for lane in there.lanes.values()] == [lane.name for lane in here.lanes.values()]
@@ -192,8 +191,7 @@ async def test_a_server_that_misbehaves_is_named_with_the_cause(
 
 
 async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
-    async with hub_for(AguiAgent("http://127.0.0.1:9/agui")) as hub:
-        events = await collect(await hub.create(), "hi")
+    events = await run_turn(AguiAgent("http://127.0.0.1:9/agui"), "hi")
     assert isinstance(events[-1], ev.TurnFailed)
     assert "start it, or check the address" in events[-1].message
 
@@ -299,12 +297,10 @@ async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, 
     journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
     tools = ({"name": "pick_colour", "description": ""},)
     async with distant() as agent:
-        async with hub_for(agent, journal=journal, target="distant") as hub:
-            session = await hub.create("s")
+        async with session_for(agent, journal=journal, target="distant", session_id="s") as session:
             await session.prompt(Prompt.of(f"/{scenario}", tools=tools))
             await until(lambda: session.is_suspended)
-        async with hub_for(agent, journal=journal, target="distant") as hub:
-            session = await hub.session("s")
+        async with reopened("s", agent, journal=journal, target="distant") as session:
             await session.own()
             (asked,) = session.open_questions.values()
             async with session.follow() as reader, asyncio.timeout(10):

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.interrupting_agents import SCENES, ended, finish, reviewed, shown, staged, stopped
 from tests.frontends.acp.memory_editor import editing
-from tests.hubs import events_of, hub_for, only, session_for, soon, until
+from tests.hubs import events_of, only, reopened, session_for, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -102,8 +102,7 @@ async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_res
         output = await finish(session, {"": {"option_id": "approve_always"}})
         await session.prompt("again")
         output = await ended(session)
-    async with hub_for(LangChainAgent(graph), journal=journal) as hub:
-        session = await hub.session(session.session_id)
+    async with reopened(session.session_id, LangChainAgent(graph), journal=journal) as session:
         await session.prompt("once more")
         output = await ended(session)
     await journal.close()

@@ -249,8 +249,7 @@ async def test_a_big_result_is_told_once() -> None:
 
 async def test_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
     agent, _ = agent_of("One.", "Two.", "Three.", checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         prompts = [Prompt.of(word, message_id=word, busy="queue") for word in ("a", "b", "c")]
         turns = await asyncio.gather(*(collect(session, prompt) for prompt in prompts))
         state = await agent.runnable.aget_state({"configurable": {"thread_id": "t"}})

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, soon, text_of
+from tests.hubs import run_turn, soon, text_of
 
 from trunkline import adapt
 from trunkline.agents.langchain import (
@@ -99,8 +99,7 @@ async def test_a_wrapper_is_served_like_the_agent_in_it(wrap: Any, bound: bool) 
     served = adapt(agent.with_config({"tags": ["x"]}).bind(transport=elsewhere) if bound else agent)
     assert isinstance(served, LangChainAgent)
     assert [one.value for one in served.card.options] == ["open"]
-    async with hub_for(served) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(served, "go")
     assert text_of(events) == "Hi."
     assert counts.models == 1
     assert not (elsewhere.emitted if isinstance(elsewhere, RecordingTransport) else elsewhere.events)

@@ -16,7 +16,7 @@ from tests.agents.langchain.graphs import calls_of, stop_of
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.hubs import collect, hub_for, only, session_for, text_of
+from tests.hubs import collect, hub_for, only, run_turn, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -137,8 +137,7 @@ async def test_a_person_who_wants_to_answer_and_then_does_not_refuses_the_call()
 
 async def test_a_question_that_runs_out_refuses_even_where_only_an_answer_was_wanted() -> None:
     scene = Scene({"delete": Rule(allowed_decisions=("approve", "respond"))})
-    async with hub_for(adapt(scene.graph), question_ttl=0.01) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(scene.graph), "go", question_ttl=0.01)
     assert scene.trace.ran == []
     assert (calls_of(events)["d1"].status, scene.told.status) == ("denied", "error")
 

@@ -13,7 +13,7 @@ from langgraph.types import Command
 from tests.agents.langchain.graphs import agent_of, answering, calls_of, converse, terminal, weather
 from tests.agents.langchain.mcp_example import in_turn, invoke
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import collect, events_of, hub_for, only, session_for, text_of, until
+from tests.hubs import collect, events_of, only, reopened, session_for, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -218,12 +218,10 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
     if kind == "routed to the end":
         agent = LangChainAgent(routed(model, InMemorySaver()))
     journal = await open_journal("memory:")
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.create("s")
+    async with session_for(agent, journal=journal, session_id="s") as session:
         await session.prompt(Prompt.of("paint", tools=(COLOUR,)))
         await until(lambda: bool(session.open_questions))
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.session("s")
+    async with reopened("s", agent, journal=journal) as session:
         await session.own()
         (question,) = session.open_questions
         await session.answer(Answer(question_id=question, outcome="accepted", content="painted"))
