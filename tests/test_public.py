@@ -73,6 +73,7 @@ MODULES = {
         ToolCallChunk ToolCallEnd ToolCallResult ToolCallStart console_transport encode http_transport
         read_input sse_transport to_dict websocket_transport
     """,
+    "frontends.aisdk": "AisdkEncoder AisdkOptions fold_ui_messages",
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """
