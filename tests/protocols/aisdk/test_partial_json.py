@@ -8,7 +8,6 @@ from tests.strategies import json_values
 
 from trunkline.protocols.aisdk.partial_json import MISSING, parse_partial
 
-
 CASES: list[tuple[str, Any]] = [
     ("", MISSING), ("  ", MISSING), ("nonsense", MISSING), ("-", MISSING), ("{", {}), ("[", []),
     ('{"a', {}), ('{"a"', {}), ('{"a":', {}), ('{"a": -', {}), ('{"a": 1.', {"a": 1}),
