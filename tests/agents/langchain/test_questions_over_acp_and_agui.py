@@ -10,12 +10,10 @@ from tests.agents.langchain.graph.test_threads import messages_in, shape
 from tests.agents.langchain.interrupting_agents import (
     delegating,
     finish,
-    look,
     reviewed,
     shown,
     stopped,
 )
-from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import hub_for, only, session_for, soon, until
 from trunkline import events as ev
@@ -23,7 +21,6 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.folding import fold
-from trunkline.testing.chat import ScriptedChatModel
 
 PERMIT = "session/request_permission"
 MODES = pytest.mark.parametrize("mode", ["batched", "per_call"])
@@ -106,33 +103,6 @@ async def test_a_dialog_that_answers_cancelled_ends_the_turn(mode: Any) -> None:
         ended = await editor.prompt(await editor.open(), "go")
     assert ended["stopReason"] == "cancelled"
     assert len(model.calls) == 1
-
-
-# -- deepagents-acp 16: sessions cannot be found, listed, resumed, forked or closed ----------------------
-
-
-async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> None:
-    model = ScriptedChatModel("One.", "Two.", "Three.")
-    agent = LangChainAgent(create_agent(model, [look], checkpointer=InMemorySaver()))
-    place: dict[str, Any] = {"cwd": "/", "mcpServers": []}
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        missing = await editor.refused("session/load", sessionId="nope", **place)
-        session = await editor.open()
-        await editor.prompt(session, "first")
-        listed = await editor.call("session/list")
-        forked = (await editor.call("session/fork", sessionId=session, **place))["sessionId"]
-        await editor.prompt(forked, "in the fork")
-        await editor.call("session/close", sessionId=session)
-        await editor.call("session/resume", sessionId=session, **place)
-        await editor.prompt(session, "in the origin")
-        await editor.call("session/delete", sessionId=forked)
-        gone = await editor.refused("session/load", sessionId=forked, **place)
-        assert await messages_in(agent.runnable, forked) == []
-    assert (missing.rpc_code, gone.rpc_code) == (-32002, -32002)
-    assert "nope" in missing.message
-    assert [info["sessionId"] for info in listed["sessions"]] == [session]
-    output = [[text for _, text in shape(made.messages)] for made in model.calls]
-    assert output == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
 
 
 # -- deepagents-acp 19: one agent, one folder for all sessions -------------------------------------------

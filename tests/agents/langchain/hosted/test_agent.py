@@ -353,27 +353,6 @@ async def test_a_tool_that_is_tried_again_is_one_call() -> None:
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
 
 
-async def test_the_calls_of_a_subagent_are_in_its_lane() -> None:
-    inner = create_agent(
-        ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny."), [weather]
-    )
-
-    @tool
-    async def scout(where: str) -> str:
-        """Ask the scout."""
-        return (await inner.ainvoke({"messages": [("user", where)]}))["messages"][-1].content
-
-    transport = RecordingTransport()
-    agent = acp_agent(
-        ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done."), [scout], transport=transport
-    )
-    await ainvoke(agent, PROMPT)
-    below = [one for one in transport.updates if one.get("_meta")]
-    assert {one["_meta"]["trunkline"]["lane"] for one in below} == {"call_1"}
-    assert statuses(transport, "inner@call_1") == ["pending", "in_progress", "completed"]
-    assert text(transport) == "Sunny.Done."
-
-
 @WAYS
 async def test_a_permission_below_is_asked_about_the_call_in_its_lane(run: Way) -> None:
     script = ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny.")
@@ -393,6 +372,8 @@ async def test_a_permission_below_is_asked_about_the_call_in_its_lane(run: Way) 
     begun = [one["toolCallId"] for one in transport.updates if one["sessionUpdate"] == "tool_call"]
     assert begun == ["call_1", "inner@call_1"]
     assert statuses(transport, "inner@call_1") == ["pending", "in_progress", "completed"]
+    below = [one["_meta"]["trunkline"]["lane"] for one in transport.updates if one.get("_meta")]
+    assert (set(below), text(transport)) == ({"call_1"}, "Sunny.Done.")
 
 
 async def test_an_agent_that_exists_is_followed_by_callbacks() -> None:
