@@ -334,13 +334,16 @@ class AcpDecoder:
         if lane is not None and lane.outcome is None:
             outcomes = {"completed": "completed", "cancelled": "cancelled"}
             lane.outcome = outcomes.get(call.status, "failed")
-        return self._finish_lanes()
+        return self._finish_lanes(below=call.native_id)
 
-    def _finish_lanes(self) -> list[ev.AnyEvent]:
+    def _finish_lanes(self, below: str | None = None) -> list[ev.AnyEvent]:
+        """End the lanes that have nothing left to do; ``below`` a call: those of its subagents alone."""
         return [
             self._lanes.finish(lane, lane.outcome)
             for lane in self._lanes.innermost_first()
-            if lane.outcome is not None and not self._is_busy(lane)
+            if lane.outcome is not None
+            and not self._is_busy(lane)
+            and (below is None or self._lanes.contains(lane.name, below))
         ]
 
     def _is_busy(self, lane: Lane) -> bool:
