@@ -17,6 +17,7 @@ PACKAGE = """
 """
 
 MODULES = {
+    "agents.acp": "AcpClient AgentCommandNotFound HandshakeFailed PermissionRequest PromptResult",
     "agents.adapt": "FactoryAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """

@@ -1,5 +1,7 @@
 """ACP agents as agents: ``acp:COMMAND ARGS``. The names are imported when they are first used.
 
+* ``client``: ``AcpClient``, for a program that wants a client and nothing else
+* ``client_requests``: answers what an agent asks of an ``AcpClient``
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end
 * ``elicitation_requests``: answers ``elicitation/create`` by questions of the session
 * ``errors``: why an agent process cannot be used
@@ -13,6 +15,7 @@
 * ``requests``: answers what an agent asks of its client, for one session
 * ``routes``: which session an update, a notification or a request of the agent belongs to
 * ``terminal_requests``: answers ``terminal/*`` by the session's terminals
+* ``update_delivery``: delivers updates to a function of a program, one after another
 """
 
 from __future__ import annotations
@@ -22,14 +25,19 @@ from typing import TYPE_CHECKING
 from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from trunkline.agents.acp.client import AcpClient, PromptResult
     from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
+    from trunkline.agents.acp.permission_options import PermissionRequest
 
-__all__ = ["AgentCommandNotFound", "HandshakeFailed"]
+__all__ = ["AcpClient", "AgentCommandNotFound", "HandshakeFailed", "PermissionRequest", "PromptResult"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "AcpClient": "trunkline.agents.acp.client",
         "AgentCommandNotFound": "trunkline.agents.acp.errors",
         "HandshakeFailed": "trunkline.agents.acp.errors",
+        "PermissionRequest": "trunkline.agents.acp.permission_options",
+        "PromptResult": "trunkline.agents.acp.client",
     },
 )
