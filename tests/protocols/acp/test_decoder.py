@@ -388,6 +388,13 @@ def test_a_compaction_that_never_ends_is_settled_with_the_turn(stop_reason: str,
     assert end.status == status
 
 
+def test_a_compaction_out_of_turn_begins_one_and_ends_with_it() -> None:
+    decoder = AcpDecoder()
+    feed(decoder, {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "in_progress"})
+    assert decoder.in_turn
+    assert [cast("ev.Compaction", event).status for event in decoder.close()] == ["failed"]
+
+
 def test_pieces_of_a_summary_are_put_together() -> None:
     pieces = [
         {

@@ -6,7 +6,7 @@ from trunkline import events as ev
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.protocols.acp.decoder import AcpDecoder
-from trunkline.protocols.acp.profiles import CLAUDE_CODE
+from trunkline.protocols.acp.profiles import CLAUDE_CODE, QWEN
 
 
 def decoder() -> AcpDecoder:
@@ -160,3 +160,12 @@ def test_a_late_update_in_a_lane_that_ended_is_kept_as_it_is() -> None:
 def test_one_id_of_a_message_in_two_lanes_is_two_messages() -> None:
     events = feed(decoder(), {**text("a"), "messageId": "m"}, {**text("b", "task"), "messageId": "m"})
     assert [event.message_id for event in events if isinstance(event, ev.Text)] == ["m", "m.task"]
+
+
+def test_a_subagent_of_qwen_says_of_which_kind_it_is() -> None:
+    made = AcpDecoder(QWEN)
+    made.begin_turn("t")
+    meta = {"parentToolCallId": "task", "subagentType": "Explore"}
+    events = feed(made, call("task"), {**text("looking"), "_meta": meta}, end("task"))
+    check_legal(events)
+    assert fold(events).lanes["task"].name == "Explore"
