@@ -17,12 +17,12 @@ PACKAGE = """
 """
 
 MODULES = {
-    "agents.acp": "AcpClient AgentCommandNotFound HandshakeFailed PermissionRequest PromptResult",
     "agents.adapt": "FactoryAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
-        Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
-        JudgesHistory LoginCommand LogsInByCommand McpCapabilities OpensSessions Prepares PromptCapabilities
+        Agent AgentCard AuthMethod Authenticates Closes ClosesSessions Completes DeletesSessions Forks
+        HasHistory ImportsSessions JudgesHistory LoginCommand LogsInByCommand McpCapabilities OpensSessions
+        OwnSession Prepares PromptCapabilities
         RemembersQuestions Resumes Rewinds Sayable SetsConfig Steers
     """,
     "agents.langchain": """
@@ -74,7 +74,6 @@ MODULES = {
         ToolCallChunk ToolCallEnd ToolCallResult ToolCallStart console_transport encode http_transport
         read_input sse_transport to_dict websocket_transport
     """,
-    "frontends.aisdk": "AisdkEncoder AisdkOptions fold_ui_messages",
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs import hub_for, run_turn, text_of
+from tests.hubs import collect, hub_for, text_of
 from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import SCHEMES, resolve_target
@@ -92,7 +92,8 @@ def refused(target: str) -> str:
 
 async def say(target: str) -> str:
     """Give what the agent of a TARGET answers."""
-    return text_of(await run_turn(resolve_target(target), "hi"))
+    async with hub_for(resolve_target(target)) as hub:
+        return text_of(await collect(await hub.create(), "hi"))
 
 
 # -- forms -------------------------------------------------------------------------------------------
@@ -215,7 +216,9 @@ def test_a_module_that_is_not_there_is_answered_with_what_to_do(target: str) -> 
         f"there is no module {name!r}: run from the folder that holds it, install it, or "
     )
     assert f"path/to/{name.split('.')[-1]}.py:NAME" in output
-    assert output.endswith(f"Known forms: module:attr, path/file.py:attr, agui:URL, {', '.join(SCHEMES)}")
+    assert output.endswith(
+        f"Known forms: module:attr, path/file.py:attr, acp:COMMAND ARGS, agui:URL, {', '.join(SCHEMES)}"
+    )
 
 
 def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
@@ -260,8 +263,6 @@ def test_something_else_than_an_agent_is_named_with_its_target(attr: str, expect
         ("dmo", "; did you mean 'demo'?"),
         ("", "."),
         ("something", "."),
-        ("acp:claude --flag", "."),
-        ("acp:claude", "."),
         ("registry:some-agent", "."),
         ("greetings:", "; did you mean 'greetings.py:NAME'?"),
         ("place/main:hello", "; did you mean 'place/main.py:hello'?"),
@@ -274,7 +275,7 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     write("place/main.py")
     assert refused(target) == (
         f"unknown target {target!r}{hint} Known forms: "
-        "module:attr, path/file.py:attr, agui:URL, demo, demo-auth"
+        "module:attr, path/file.py:attr, acp:COMMAND ARGS, agui:URL, demo, demo-auth"
     )
 
 

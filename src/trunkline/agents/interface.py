@@ -26,16 +26,19 @@ __all__ = [
     "AgentCard",
     "AuthMethod",
     "Authenticates",
+    "Closes",
     "ClosesSessions",
     "Completes",
     "DeletesSessions",
     "Forks",
     "HasHistory",
+    "ImportsSessions",
     "JudgesHistory",
     "LoginCommand",
     "LogsInByCommand",
     "McpCapabilities",
     "OpensSessions",
+    "OwnSession",
     "Prepares",
     "PromptCapabilities",
     "RemembersQuestions",
@@ -127,6 +130,14 @@ class Prepares(Protocol):
 
         Called again after an exception. Until it returns, the card is a placeholder.
         """
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """An agent that holds something besides its sessions: a process, a connection."""
+
+    async def close_agent(self) -> None:
+        """Let go of it; called when the hub is closed, after the sessions. The agent may be used again."""
 
 
 @runtime_checkable
@@ -242,6 +253,28 @@ class HasHistory(Protocol):
         ``authoritative_history``), only for a session of the journal that has no turn yet.
         """
         ...
+
+
+class OwnSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that exists at an agent, whoever made it."""
+
+    session_id: str
+    cwd: str | None = None
+    title: str | None = None
+    updated_at: str | None = None
+    """When it was last used, as the agent writes it."""
+
+
+@runtime_checkable
+class ImportsSessions(Protocol):
+    """An agent with sessions of its own, which can become sessions of the journal."""
+
+    async def list_sessions(self, cwd: str | None = None) -> list[OwnSession]:
+        """List them; with ``cwd`` only those in this folder."""
+        ...
+
+    async def link_session(self, session: SessionView, session_id: str) -> None:
+        """Let a new session of ours be one of the agent's: ``history`` then gives what was said in it."""
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
 """TARGETs: the one word on the command line that says which agent to run.
 
-``module:attr``, ``path/file.py:attr``, ``agui:URL``, ``demo`` and ``demo-auth``. Every failure says what is
-wrong, what was looked at and what to type instead; the traceback of the user's own file goes to
-stderr and nowhere else.
+``module:attr``, ``path/file.py:attr``, ``acp:COMMAND ARGS``, ``agui:URL``, ``demo`` and ``demo-auth``. Every
+failure says what is wrong, what was looked at and what to type instead; the traceback of the user's own file
+goes to stderr and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import shlex
 import sys
 import traceback
 from asyncio import events
@@ -47,13 +48,25 @@ def _agui(url: str) -> Agent:
     return AguiAgent(url)
 
 
+def _acp(line: str) -> Agent:
+    from trunkline.agents.acp.agent import AcpAgent
+
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise TargetError(f"the command in {f'acp:{line}'!r} cannot be read: {error}") from None
+    if not words or not words[0]:
+        raise TargetError("acp: names no command: write acp:COMMAND ARGS, as in 'acp:gemini --acp'")
+    return AcpAgent(words[0], words[1:])
+
+
 SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
 """Names that need no file."""
 
-PREFIXES: dict[str, Callable[[str], Agent]] = {"agui": _agui}
+PREFIXES: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui}
 """Words before a colon that need something after it."""
 
-_FORMS = "module:attr, path/file.py:attr, agui:URL, " + ", ".join(SCHEMES)
+_FORMS = "module:attr, path/file.py:attr, acp:COMMAND ARGS, agui:URL, " + ", ".join(SCHEMES)
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
 _RESERVED = ("acp", "agui", "pty", "registry")

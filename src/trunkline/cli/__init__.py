@@ -28,6 +28,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``screen``: what a chat draws
 * ``serve``: ``trunkline serve``
 * ``sessions``: ``trunkline sessions``
+* ``sessions_import``: sessions that exist at an agent alone become sessions of the journal
 * ``signals``: Ctrl-C, SIGTERM and a closed window
 * ``start``: the start of every command that runs an agent
 * ``units``: ages and sizes as a person writes them
@@ -78,7 +79,7 @@ _COMMANDS = {
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
     "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
     "login": _Entry("trunkline.cli.login", "Log in to an agent, or out."),
-    "sessions": _Entry("trunkline.cli.sessions", "List, show, export, delete and prune sessions."),
+    "sessions": _Entry("trunkline.cli.sessions", "List, show, export, import, delete and prune sessions."),
 }
 
 

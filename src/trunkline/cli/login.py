@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from trunkline.agents.interface import Agent, Authenticates, AuthMethod, LogsInByCommand, Prepares
+from trunkline.agents.interface import Agent, Authenticates, AuthMethod, Closes, LogsInByCommand, Prepares
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.start import prepare_process
@@ -78,13 +78,8 @@ async def _use_agent(agent: Agent, target: str, method_id: str | None, logout: b
             return _show_variables(method)
         return method if method.kind == "terminal" else await _authenticate(agent, method)
     finally:
-        await _close(agent)
-
-
-async def _close(agent: Agent) -> None:
-    close = getattr(agent, "close", None)
-    if close is not None:
-        await close()
+        if isinstance(agent, Closes):
+            await agent.close_agent()
 
 
 def _choose(methods: Sequence[AuthMethod], method_id: str | None, target: str) -> AuthMethod | None:

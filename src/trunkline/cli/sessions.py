@@ -1,4 +1,7 @@
-"""``trunkline sessions``: list, show, export, delete and prune sessions of the journal; loads no agent."""
+"""``trunkline sessions``: list, show, export, import, delete and prune sessions of the journal.
+
+Only ``import`` runs an agent, and is in ``sessions_import``.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ import msgspec
 from trunkline.cli.export import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.cli.options import journal_option
+from trunkline.cli.sessions_import import command as import_command
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
 from trunkline.events import TurnStarted
@@ -25,7 +29,7 @@ from trunkline.safe_text import escape_json, one_line
 
 T = TypeVar("T")
 
-_HELP = """List, show, export, delete and prune sessions.
+_HELP = """List, show, export, import, delete and prune sessions.
 
 An ID may be shortened to its first 8 characters or more, as long as only one session has them.
 
@@ -34,6 +38,7 @@ Examples:
   trunkline sessions list
   trunkline sessions show sess_1a2b3c
   trunkline sessions export sess_1a2b3c --format markdown --output talk.md
+  trunkline sessions import "acp:npx -y @agentclientprotocol/claude-agent-acp"
   trunkline sessions delete sess_1a2b3c --yes
   trunkline sessions prune --older-than 30d --dry-run
 """
@@ -165,6 +170,12 @@ async def _write_session(
 
 def _write(data: bytes) -> None:
     sys.stdout.buffer.write(data)
+
+
+# -- import ----------------------------------------------------------------------------------------
+
+
+command.add_command(import_command)
 
 
 # -- delete ----------------------------------------------------------------------------------------

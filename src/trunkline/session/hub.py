@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
-from trunkline.agents.interface import Agent, DeletesSessions, Forks, Prepares
+from trunkline.agents.interface import Agent, Closes, DeletesSessions, Forks, Prepares
 from trunkline.agents.optional_methods import recall
 from trunkline.errors import (
     ConfigurationError,
@@ -308,10 +308,20 @@ class Hub:
                 log.error("a session could not be closed as it should be: %s", failure)
         if self._closing:
             await asyncio.wait(set(self._closing))
+        await self._close_agent()
         tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _close_agent(self) -> None:
+        if isinstance(self.agent, Closes):
+            try:
+                async with asyncio.timeout(self.settings.close_agent_after):
+                    await self.agent.close_agent()
+            except Exception:
+                log.exception("%s could not be closed as it should be", self.agent.card.name)
+        self._prepared = not isinstance(self.agent, Prepares)
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""

@@ -90,7 +90,12 @@ class OutOfTurnEvents:
         if not self._emit(event):
             return False
         self._view.apply(event)
-        self.begin_watch()
+        options, commands = self._announced
+        if isinstance(event, ev.ConfigChanged):
+            options = event.options
+        elif isinstance(event, ev.CommandsChanged):
+            commands = event.commands
+        self._announced = (options, commands)
         return True
 
     async def flush(self) -> None:

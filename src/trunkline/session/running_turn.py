@@ -79,7 +79,7 @@ class RunningTurn(Protocol):
         ...
 
     async def steered(self) -> list[Prompt]:
-        """Let the agent take the messages that wait for this turn."""
+        """Wait for messages that joined the turn."""
         ...
 
     def wait(self, awaitable: Awaitable[T]) -> T:

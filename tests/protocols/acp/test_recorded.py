@@ -92,9 +92,8 @@ def old_bash(**fields: Any) -> dict[str, Call]:
         "title": f"`{SHELL}`",
         "kind": "execute",
         "input": OLD_BASH,
-        "content": ABOUT,
     }
-    return call("toolu_fake_0001", "t.1", **shown | fields)
+    return call("toolu_fake_0001", "t.1", **{**shown, "content": ABOUT, **fields})
 
 
 def gemini_shell(**fields: Any) -> dict[str, Call]:

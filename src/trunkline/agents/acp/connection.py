@@ -48,6 +48,7 @@ class AgentConnection:
         env: Mapping[str, str] | None = None,
         env_allow: Sequence[str] = ("*",),
         fs: bool = True,
+        client_meta: Mapping[str, Any] | None = None,
         handshake_within: float = HANDSHAKE_WITHIN,
         max_line: int = MAX_LINE,
         on_line: Callable[[bytes], bool] | None = None,
@@ -55,6 +56,7 @@ class AgentConnection:
     ) -> None:
         """Prepare a process; nothing runs yet.
 
+        ``fs`` says whether the agent shall use our files, ``client_meta`` what else it wants to know of us.
         ``on_line`` sees every line that the agent writes and gives True for one that it has dealt with.
         ``on_noise`` is told of lines that are no messages, a banner for example.
         """
@@ -71,7 +73,7 @@ class AgentConnection:
         self._cwd = cwd
         self._env = dict(env or {})
         self._env_allow = tuple(env_allow)
-        self._fs = fs
+        self._params = initialize_params(fs=fs, meta=client_meta)
         self._handshake_within = handshake_within
         self._on_line = on_line
         self._on_noise = on_noise
@@ -112,7 +114,7 @@ class AgentConnection:
 
     async def handshake(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Send ``initialize`` and keep the answer; raises HandshakeFailed with what is wrong."""
-        sent = dict(params) if params is not None else initialize_params(fs=self._fs)
+        sent = dict(params) if params is not None else self._params
         try:
             answer = await self.request("initialize", sent, timeout=self._handshake_within)
         except TimeoutError:

@@ -1,10 +1,15 @@
-"""Why the process of an ACP agent cannot be used."""
+"""Why the process of an ACP agent cannot be used, and what an agent's own errors mean."""
 
 from __future__ import annotations
 
+import json
 import os
 
-from trunkline.errors import AgentError
+from trunkline.agents.interface import AgentCard, AuthMethod
+from trunkline.errors import AgentError, AuthenticationRequired
+from trunkline.protocols.jsonrpc.messages import AUTH_REQUIRED, RpcError
+
+_DATA_SHOWN = 1000
 
 
 class AgentCommandNotFound(AgentError):
@@ -25,3 +30,27 @@ class HandshakeFailed(AgentError):
     """The process started, but did not become an ACP agent that we can talk to."""
 
     code = "agent_handshake"
+
+
+def translate_error(error: RpcError, what: str, card: AgentCard) -> AgentError:
+    """Say what an agent's error means: its text with the cause in ``data``, or which logins there are."""
+    if error.rpc_code == AUTH_REQUIRED:
+        ways = ", ".join(map(_way, card.auth_methods))
+        offers = f"; it offers: {ways}" if ways else ""
+        return AuthenticationRequired(f"{card.name} wants a login first ({error}){offers}")
+    return AgentError(f"{card.name} failed in {what}: {_full_text(error)} (code {error.rpc_code})")
+
+
+def _way(method: AuthMethod) -> str:
+    if method.kind == "env_var" and method.variables:
+        return f"{method.name} (set {', '.join(method.variables)})"
+    return f"{method.name} (in a terminal)" if method.kind == "terminal" else method.name
+
+
+def _full_text(error: RpcError) -> str:
+    """Give an error with all of its data: many agents say the real cause only there."""
+    text = str(error)
+    if error.data is None or text != error.message:
+        return text
+    data = json.dumps(error.data, ensure_ascii=False, default=str)[:_DATA_SHOWN]
+    return text if data.strip('"') in text else f"{text}: {data}"

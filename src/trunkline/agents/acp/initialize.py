@@ -13,8 +13,10 @@ PROTOCOL_VERSION = 1
 Json = dict[str, Any]
 
 
-def initialize_params(*, fs: bool = True) -> Json:
+def initialize_params(*, fs: bool = True, meta: Mapping[str, Any] | None = None) -> Json:
     """Give the params of ``initialize``; ``fs`` says whether the agent shall use our files.
+
+    ``meta`` is what some agents look for in the metadata of a client's capabilities.
 
     Forms are always offered: several agents have no question tool without them.
     (https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities)
@@ -29,6 +31,7 @@ def initialize_params(*, fs: bool = True) -> Json:
             "plan": {},
             "auth": {"terminal": True},
             "elicitation": {"form": {}, "url": {}},
+            **({"_meta": dict(meta)} if meta else {}),
         },
     }
 

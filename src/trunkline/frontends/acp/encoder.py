@@ -83,15 +83,13 @@ class AcpEncoder:
         turns_only: bool = False,
         asks_as_text: bool = False,
         shows_exceptions: bool = True,
-        own_prompts: Collection[str] = (),
     ) -> None:
         """Encode for a client with these capabilities.
 
         ``terminals`` are those the client runs itself; paths that are not absolute begin in ``folder``;
         ``replay`` sends the person's messages too; ``turns_only`` leaves out what belongs to no turn;
         with ``asks_as_text`` a question that the client cannot show is asked in text, and the next message
-        answers it; without ``shows_exceptions`` the texts of exceptions are left out. A message that joined
-        the turn is sent unless the client sent it: ``own_prompts`` are its keys.
+        answers it; without ``shows_exceptions`` the texts of exceptions are left out.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
@@ -110,7 +108,6 @@ class AcpEncoder:
         self._turns_only = turns_only
         self._asks_as_text = asks_as_text
         self._shows_exceptions = shows_exceptions
-        self._own_prompts = own_prompts
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
         self._asked: dict[str, ev.Asked] = {}
@@ -171,8 +168,7 @@ class AcpEncoder:
         return [self._chunk(_CHUNKS[type(event)], event, {"type": "text", "text": event.delta})]
 
     def _user(self, event: ev.UserMessage, at: float) -> list[Out]:
-        is_news = event.prompt_id is not None and event.prompt_id not in self._own_prompts
-        if not self._replay and not is_news:
+        if not self._replay:
             return []
         return [self._chunk("user_message_chunk", event, block_to_wire(block)) for block in event.content]
 

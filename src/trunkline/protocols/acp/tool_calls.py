@@ -81,6 +81,11 @@ class ToolCalls:
         call = self._calls.get(native_id)
         return call.call_id if call is not None else self._earlier.get(native_id)
 
+    @property
+    def has_open(self) -> bool:
+        """Whether a call has not ended."""
+        return any(not call.is_final for call in self._calls.values())
+
     def open_in(self, lane: str | None) -> list[CallState]:
         """Give the calls of a lane that have not ended."""
         return [call for call in self._calls.values() if call.lane == lane and not call.is_final]

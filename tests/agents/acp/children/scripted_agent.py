@@ -211,7 +211,7 @@ def prompt(id: Any, params: Json) -> None:
 
 
 def finish(session_id: str, text: str = "", reason: str = "end_turn", **fields: Any) -> None:
-    if text:
+    if text and session_id in RUNNING:
         say(session_id, text)
         SESSIONS[session_id]["said"].append(["agent", text])
     store(session_id)
@@ -248,6 +248,11 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         ask("craft/drain", {"sessionId": session_id}, lambda got: finish(session_id, f"got {outcome(got)}"))
     elif word == "late":
         finish(session_id, "answered")
+        update(session_id, "session_info_update", title="A late title")
+        say(session_id, "one more thing")
+    elif word == "later":
+        finish(session_id, "answered")
+        time.sleep(0.2)
         update(session_id, "session_info_update", title="A late title")
         say(session_id, "one more thing")
     elif word == "recall":

@@ -1,0 +1,352 @@
+"""One of our sessions at an agent: its process, its id there, its options, and how it is opened again.
+
+The journal is the history. The agent's id of the session is kept with ours; when its process is gone, another
+one is started and told to load that session. What it replays then is skipped: the journal knows more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from trunkline import events as ev
+from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.initialize import capability
+from trunkline.agents.acp.mcp_servers import usable_servers
+from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.turn_events import TurnEvents
+from trunkline.errors import (
+    AgentError,
+    AgentExited,
+    AuthenticationRequired,
+    InvalidCommand,
+    SessionClosed,
+    TrunklineError,
+)
+from trunkline.options import ConfigOption
+from trunkline.protocols.acp.decoder import AcpDecoder
+from trunkline.protocols.jsonrpc.messages import AUTH_REQUIRED, Params, RpcError
+from trunkline.session.view import SessionView
+
+if TYPE_CHECKING:
+    from trunkline.agents.acp.agent import AcpAgent
+
+log = logging.getLogger("trunkline.acp")
+
+KEPT = "acp"
+"""The name of what is kept with our session: ``session_id`` at the agent, and ``refeed``."""
+
+_FACTS = frozenset(
+    {
+        "available_commands_update",
+        "config_option_update",
+        "current_mode_update",
+        "session_info_update",
+        "usage_update",
+    }
+)
+"""Updates that count also while a session is replayed."""
+
+
+class NativeSession:
+    """A session at an agent, for as long as ours is open in this process."""
+
+    def __init__(self, agent: AcpAgent, view: SessionView, on_end: Callable[[], None]) -> None:
+        """Prepare; ``open`` starts what is needed. ``on_end`` is called when the process ends by itself."""
+        self._agent = agent
+        self._view = view
+        self._on_end = on_end
+        self.connection: AgentConnection | None = None
+        self.native_id: str | None = None
+        self.decoder = AcpDecoder(agent.profile)
+        self.requests = AgentRequests(view, self.decoder, permission=agent.settings.permission)
+        self.events = TurnEvents(view, self.decoder, self.requests)
+        self.must_refeed = False
+        """Whether the agent does not know the conversation so far."""
+        self.lock = asyncio.Lock()
+        self._loading = False
+        self._opened = False
+        self._replay: list[Mapping[str, Any]] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the agent has a process for this session."""
+        return self.connection is not None and not self.connection.ended.is_set()
+
+    # -- opening -----------------------------------------------------------------------------------
+
+    async def open(self) -> AgentConnection:
+        """Make sure that the agent has this session open, in a process that runs; hold the lock."""
+        if self.connection is not None and self.is_running:
+            return self.connection
+        await self.let_go()
+        failures: dict[str, str] = {}
+        while True:
+            connection = await self._agent.processes.take()
+            try:
+                result = await self._open_at(connection, failures)
+                break
+            except AuthenticationRequired:
+                # The login is then known to the process that will be used.
+                self._agent.processes.give_back(connection)
+                raise
+            except BaseException as error:
+                await self._agent.processes.release(connection)
+                # Loading a session may even end a process; a new session then needs another one.
+                if not isinstance(error, AgentExited) or "session/new" in failures:
+                    raise
+        self._use(connection)
+        await self._take_options(connection, result)
+        if connection.noise:
+            title = f"{self._agent.card.title} writes lines on stdout that are no messages; they are skipped"
+            self.notice(title, "\n".join(connection.noise)[:1000], code="stdout_noise")
+        self._opened = True
+        return connection
+
+    async def _open_at(self, connection: AgentConnection, failures: dict[str, str]) -> dict[str, Any]:
+        """Load, resume or make the session in a process; gives the agent's answer.
+
+        ``failures`` are the methods that failed already, and why.
+        """
+        kept = self._kept()
+        known: Any = kept.get("session_id")
+        self.must_refeed = self.must_refeed or bool(kept.get("refeed"))
+        params = self._session_params(connection)
+        if isinstance(known, str):
+            if self._agent.forks.pop(known, None) is connection:
+                self._attach(connection, known)
+                return {}
+            for method in _ways_to_reopen(connection.initialize):
+                if method in failures:
+                    continue
+                try:
+                    return await self._reopen(connection, method, known, params)
+                except (RpcError, TimeoutError) as error:
+                    failures[method] = str(error) or "no answer in time"
+                except AgentExited as error:
+                    failures[method] = str(error)
+                    raise
+            self._tell_of_loss(failures)
+        failures["session/new"] = ""
+        return await self._begin(connection, params)
+
+    async def _reopen(
+        self, connection: AgentConnection, method: str, native_id: str, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        self._loading = True
+        self._attach(connection, native_id)
+        try:
+            return await self.request(connection, method, {"sessionId": native_id, **params})
+        except BaseException:
+            connection.detach(native_id)
+            raise
+        finally:
+            self._loading = False
+
+    async def load_history(self) -> list[Mapping[str, Any]]:
+        """Load the session at the agent and give what it replays; raises AgentError if it cannot."""
+        native_id = str(self._kept().get("session_id"))
+        connection = await self._agent.processes.take()
+        replay: list[Mapping[str, Any]] = []
+        self._replay = replay
+        params = self._session_params(connection)
+        try:
+            await self._reopen(connection, "session/load", native_id, params)
+        except RpcError as error:
+            raise self._agent.explain(error, f"session/load of {native_id!r}") from None
+        finally:
+            self._replay = None
+            self.native_id = None
+            connection.detach(native_id)
+            await self._agent.processes.release(connection)
+        return replay
+
+    async def _begin(self, connection: AgentConnection, params: dict[str, Any]) -> dict[str, Any]:
+        if meta := self._agent.session_meta():
+            params = {**params, "_meta": meta}
+        with connection.opening(self.events):
+            try:
+                result = await self.request(connection, "session/new", params)
+            except RpcError as error:
+                raise self._agent.explain(error, "session/new") from None
+            except TimeoutError:
+                why = f"did not answer session/new within {self._agent.settings.session_within:g} s"
+                raise AgentError(f"{self._agent.card.name} {why}") from None
+        native_id = result.get("sessionId")
+        if not isinstance(native_id, str):
+            raise AgentError(f"{self._agent.card.name} answered session/new without a sessionId")
+        await self.keep(native_id)
+        self._attach(connection, native_id)
+        return result
+
+    def _session_params(self, connection: AgentConnection) -> dict[str, Any]:
+        view = self._view
+        servers, notes = usable_servers(view.mcp_servers, connection.initialize)
+        params: dict[str, Any] = {"cwd": view.cwd or self._agent.cwd, "mcpServers": servers}
+        if view.roots:
+            if capability(connection.initialize, "sessionCapabilities", "additionalDirectories"):
+                params["additionalDirectories"] = list(view.roots)
+            else:
+                notes.append(f"it works in one folder only, and not in {', '.join(view.roots)}")
+        for note in notes:
+            self.notice(f"{self._agent.card.title}: {note}", severity="warning", code="not_supported")
+        return params
+
+    async def request(self, connection: AgentConnection, method: str, params: Params) -> dict[str, Any]:
+        """Send a request whose answer is an object, and wait for it within the agent's limit."""
+        result = await connection.request(method, params, timeout=self._agent.settings.session_within)
+        return cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+
+    def _attach(self, connection: AgentConnection, native_id: str) -> None:
+        self.native_id = native_id
+        connection.attach(native_id, self._take_update, self.events, self._take_notification)
+
+    def _use(self, connection: AgentConnection) -> None:
+        self.connection = connection
+        connection.on_end.append(self._on_end)
+
+    # -- what is kept with our session -------------------------------------------------------------
+
+    async def keep(self, native_id: str | None, *, refeed: bool | None = None) -> None:
+        """Remember the agent's id of this session, and whether the conversation must be sent again."""
+        self.must_refeed = self.must_refeed if refeed is None else refeed
+        more = {"refeed": True} if self.must_refeed else {}
+        await self._view.keep(KEPT, {"session_id": native_id, **more})
+
+    def _kept(self) -> dict[str, Any]:
+        kept = self._view.kept.get(KEPT)
+        return cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
+
+    def _tell_of_loss(self, failures: Mapping[str, str]) -> None:
+        self.must_refeed = self._agent.settings.refeed
+        why = "; ".join(f"{method}: {error}" for method, error in failures.items())
+        then = "The conversation so far is sent to it with the next prompt."
+        self.notice(
+            f"{self._agent.card.title} has lost its memory of this session, and begins a new one",
+            f"{why or 'it offers neither session/resume nor session/load'}. "
+            f"{then if self.must_refeed else 'It knows nothing of what was said before.'}",
+            severity="warning",
+            code="memory_lost",
+        )
+
+    # -- options -----------------------------------------------------------------------------------
+
+    async def _take_options(self, connection: AgentConnection, result: Mapping[str, Any]) -> None:
+        """Take the session's options; those that a person chose before are set again."""
+        wished = {option.option_id: option.value for option in self._view.options}
+        self.decoder.take_result(result)
+        for option in self.decoder.options:
+            value = wished.get(option.option_id, option.value)
+            if value != option.value and (option.is_switch or value in option.values()):
+                try:
+                    await self._set_option(connection, option.option_id, value)
+                except (RpcError, TimeoutError, AgentExited) as error:
+                    self.notice(f"{option.name} could not be set to {value} again", str(error))
+        if self.decoder.options == self._view.options:
+            return
+        if self._opened:
+            self._emit(ev.ConfigChanged(options=self.decoder.options))
+        else:
+            self._view.options = self.decoder.options
+
+    async def set_config(self, options: tuple[ConfigOption, ...]) -> tuple[ConfigOption, ...]:
+        """Set what differs from the agent's options; gives the options as the agent has them then."""
+        connection = await self.open()
+        present = {option.option_id: option.value for option in self.decoder.options}
+        name = self._agent.card.name
+        for option in options:
+            if option.value == present.get(option.option_id, option.value):
+                continue
+            try:
+                await self._set_option(connection, option.option_id, option.value)
+            except RpcError as error:
+                if error.rpc_code == AUTH_REQUIRED:
+                    raise self._agent.explain(error, f"the option {option.name}") from None
+                raise InvalidCommand(f"{name} refused {option.name} = {option.value}: {error}") from None
+            except TimeoutError:
+                raise AgentError(f"{name} did not set {option.name} in time") from None
+        return self.decoder.options
+
+    async def _set_option(self, connection: AgentConnection, option_id: str, value: str | bool) -> None:
+        method, params = self.decoder.agent_options.request_to_set(option_id, value)
+        result = await self.request(connection, method, {"sessionId": self.native_id, **params})
+        if "configOptions" in result:
+            self.decoder.take_result(result)
+        else:
+            self.decoder.set_option(option_id, value)
+
+    # -- what the agent says -----------------------------------------------------------------------
+
+    def _take_update(self, update: Mapping[str, Any]) -> Any:
+        if self._loading:
+            if self._replay is not None:
+                self._replay.append(update)
+                return None
+            if update.get("sessionUpdate") not in _FACTS:
+                return None
+        return self.events.take(self.decoder.feed(update))
+
+    def _take_notification(self, method: str, params: Params) -> Any:
+        self.requests.handle_notification(method, params)
+        return self.events.take([ev.Raw(source="acp", payload={"method": method, "params": params})])
+
+    # -- copies and ends ---------------------------------------------------------------------------
+
+    async def fork(self) -> str | None:
+        """Copy this session at the agent and give the id of the copy; None if the agent does not offer it."""
+        connection = await self.open()
+        if not capability(connection.initialize, "sessionCapabilities", "fork"):
+            return None
+        params = {"sessionId": self.native_id, **self._session_params(connection)}
+        try:
+            result = await self.request(connection, "session/fork", params)
+        except (RpcError, TimeoutError) as error:
+            log.warning("%s could not fork: %s", self._agent.card.name, error)
+            return None
+        copy = result.get("sessionId")
+        return copy if isinstance(copy, str) else None
+
+    async def let_go(self, *, interrupt: bool = False) -> None:
+        """Give the process back; the session stays known."""
+        connection, self.connection = self.connection, None
+        if connection is None:
+            return
+        with suppress(ValueError):
+            connection.on_end.remove(self._on_end)
+        if self.native_id is not None:
+            connection.detach(self.native_id)
+        await self._agent.processes.release(connection, interrupt=interrupt)
+
+    async def close_at_agent(self) -> None:
+        """Tell the agent that the session is not needed now, where it wants to know."""
+        connection = self.connection
+        if connection is None or connection.ended.is_set() or self.native_id is None:
+            return
+        if capability(connection.initialize, "sessionCapabilities", "close"):
+            with suppress(TrunklineError, TimeoutError):
+                params = {"sessionId": self.native_id}
+                await connection.request("session/close", params, self._agent.settings.close_within)
+
+    # -- bookkeeping -------------------------------------------------------------------------------
+
+    def notice(
+        self, title: str, description: str | None = None, *, severity: Any = "info", code: str | None = None
+    ) -> None:
+        """Tell the followers of our session something, in a turn or out of one."""
+        self._emit(ev.Notice(title=title, description=description, severity=severity, code=code))
+
+    def _emit(self, event: ev.Event) -> None:
+        with suppress(SessionClosed):
+            self._view.emit(event)
+
+
+def _ways_to_reopen(initialize: Mapping[str, Any]) -> list[str]:
+    ways: list[str] = []
+    if capability(initialize, "sessionCapabilities", "resume"):
+        ways.append("session/resume")
+    if capability(initialize, "loadSession"):
+        ways.append("session/load")
+    return ways

@@ -1,0 +1,108 @@
+"""The processes of one ACP agent: one for each session, or one for all of them.
+
+The process that did the first handshake waits for the first session. One that no session uses ends after a
+while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from trunkline.agents.acp.connection import AgentConnection
+
+log = logging.getLogger("trunkline.acp")
+
+
+class AgentProcesses:
+    """Starts, hands out and ends the processes of an agent."""
+
+    def __init__(self, start: Callable[[], Awaitable[AgentConnection]], *, shared: bool, idle: float) -> None:
+        """Use ``start`` to get a process that is ready; one that is not used ends after ``idle`` seconds."""
+        self._start = start
+        self._shared = shared
+        self._idle = idle
+        self._spare: AgentConnection | None = None
+        self._users: dict[AgentConnection, int] = {}
+        self._lock = asyncio.Lock()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def prepare(self) -> AgentConnection:
+        """Give a process that runs, without taking it: one that a session uses, or the one that waits."""
+        async with self._lock:
+            used = next((one for one in self._users if not one.ended.is_set()), None)
+            return used or await self._have_spare()
+
+    async def take(self) -> AgentConnection:
+        """Give a process to a session, which gives it back with ``release``."""
+        async with self._lock:
+            common = next((one for one in self._users if not one.ended.is_set()), None)
+            connection = common if self._shared and common is not None else await self._have_spare()
+            if connection is self._spare:
+                self._set_spare(None)
+            self._users[connection] = self._users.get(connection, 0) + 1
+            return connection
+
+    async def release(self, connection: AgentConnection, *, interrupt: bool = False) -> None:
+        """Take a process back from a session; it is ended once no session uses it."""
+        left = self._users.get(connection, 0) - 1
+        if left > 0:
+            self._users[connection] = left
+            return
+        self._users.pop(connection, None)
+        await self._close(connection, interrupt=interrupt)
+
+    def give_back(self, connection: AgentConnection) -> None:
+        """Take a process back that a session could not use yet, and keep it: after a login it can."""
+        left = self._users.pop(connection, 1) - 1
+        if left > 0:
+            self._users[connection] = left
+        elif self._spare is None and not connection.ended.is_set():
+            self._set_spare(connection)
+        else:
+            self._close_soon(connection)
+
+    def users_of(self, connection: AgentConnection) -> int:
+        """How many sessions use a process."""
+        return self._users.get(connection, 0)
+
+    async def close(self) -> None:
+        """End every process, also those that sessions use."""
+        spare = self._spare
+        self._set_spare(None)
+        for connection in {*self._users, *([spare] if spare is not None else [])}:
+            self._close_soon(connection)
+        self._users.clear()
+        if self._closing:
+            await asyncio.wait(self._closing)
+
+    async def _have_spare(self) -> AgentConnection:
+        if self._spare is None or self._spare.ended.is_set():
+            self._set_spare(await self._start())
+        assert self._spare is not None
+        return self._spare
+
+    def _set_spare(self, connection: AgentConnection | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._spare, self._timer = connection, None
+        if connection is not None:
+            self._timer = asyncio.get_running_loop().call_later(self._idle, self._close_spare)
+
+    def _close_spare(self) -> None:
+        spare = self._spare
+        self._set_spare(None)
+        if spare is not None:
+            self._close_soon(spare)
+
+    def _close_soon(self, connection: AgentConnection, *, interrupt: bool = False) -> asyncio.Task[None]:
+        task = asyncio.create_task(connection.close(interrupt=interrupt))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+        return task
+
+    async def _close(self, connection: AgentConnection, *, interrupt: bool) -> None:
+        # In a task of its own: who waits may be cancelled, and the process must end all the same.
+        await asyncio.shield(self._close_soon(connection, interrupt=interrupt))

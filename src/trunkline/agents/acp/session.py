@@ -1,0 +1,262 @@
+"""The prompts of one of our sessions at an agent: sent, watched, cancelled; the end of an unused process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.native_session import NativeSession
+from trunkline.agents.acp.prompt_blocks import prompt_blocks
+from trunkline.agents.acp.refeed import refeed
+from trunkline.commands import Prompt
+from trunkline.errors import AgentError, AgentExited
+from trunkline.options import ConfigOption
+from trunkline.protocols.acp.prompt_result import turn_finished
+from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
+from trunkline.session.context import TurnContext
+from trunkline.session.view import SessionView
+
+if TYPE_CHECKING:
+    from trunkline.agents.acp.agent import AcpAgent
+
+log = logging.getLogger("trunkline.acp")
+
+_LOOK_EVERY, _LOOK_AFTER = 60.0, 0.05
+"""How often to look whether the agent is silent, in seconds: at least, and at most."""
+
+
+class AcpSession:
+    """Prompts one session at an agent, for as long as ours is open in this process."""
+
+    def __init__(self, agent: AcpAgent, view: SessionView) -> None:
+        """Prepare; ``open`` starts what is needed."""
+        self._agent = agent
+        self._settings = agent.settings
+        self._native = NativeSession(agent, view, self._process_ended)
+        self._events = self._native.events
+        self._prompt: asyncio.Future[Any] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        """Ends a process that did not stop, or that nobody uses."""
+        self._idle_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def connection(self) -> AgentConnection | None:
+        """The process of the session, if it has one."""
+        return self._native.connection
+
+    async def open(self) -> AgentConnection:
+        """Make sure that the agent has this session open, in a process that runs."""
+        if self._ending is not None:
+            await asyncio.wait({self._ending})
+        async with self._native.lock:
+            connection = await self._native.open()
+        self._wait_until_idle()
+        return connection
+
+    async def set_config(self, options: tuple[ConfigOption, ...]) -> tuple[ConfigOption, ...]:
+        """Set what differs from the agent's options; gives the options as the agent has them then."""
+        await self.open()
+        async with self._native.lock:
+            return await self._native.set_config(options)
+
+    async def fork(self) -> str | None:
+        """Copy the session at the agent and give the id of the copy; None if the agent does not offer it."""
+        await self.open()
+        async with self._native.lock:
+            return await self._native.fork()
+
+    async def begin_anew(self) -> None:
+        """Let the next prompt begin a new session at the agent, with the conversation as it is then."""
+        async with self._native.lock:
+            await self._native.close_at_agent()
+            await self._native.let_go()
+            await self._native.keep(None, refeed=True)
+
+    # -- prompts -----------------------------------------------------------------------------------
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> ev.TurnFinished:
+        """Send a prompt, and wait for the end of the turn."""
+        connection = await self.open()
+        native = self._native
+        blocks, notes = prompt_blocks(prompt, connection.initialize)
+        for note in notes:
+            ctx.notice(f"{self._agent.card.title}: {note}", severity="warning")
+        if native.must_refeed:
+            blocks = await self._with_conversation(blocks, ctx)
+        self._cancel_idle_timer()
+        self._events.begin(ctx)
+        native.decoder.begin_turn(ctx.turn_id, blocks)
+        stop_reason = "end_turn"
+        future = connection.ask("session/prompt", {"sessionId": native.native_id, "prompt": blocks})
+        self._prompt = future
+        try:
+            result = await self._answer(future, connection, ctx)
+            finished = self._finished(result)
+            stop_reason = finished.stop_reason
+            if native.must_refeed:
+                await native.keep(native.native_id, refeed=False)
+            return finished
+        except asyncio.CancelledError:
+            stop_reason = "cancelled"
+            await self._cancel(connection, future)
+            raise
+        except NoAnswer:
+            raise connection.gone() from None
+        except RpcError as error:
+            raise self._agent.explain(error, "the prompt") from None
+        finally:
+            self._events.end(stop_reason, prompt=future)
+            self._wait_until_idle()
+
+    def _finished(self, result: dict[str, Any]) -> ev.TurnFinished:
+        """Give the end of the turn; tokens that name no model are those of the model that is chosen."""
+        decoder = self._native.decoder
+        end = turn_finished(result, decoder.profile)
+        models = (option.value for option in decoder.options if option.category == "model")
+        if end.usage and isinstance(model := next(models, None), str):
+            usage = tuple(msgspec.structs.replace(one, model=one.model or model) for one in end.usage)
+            return msgspec.structs.replace(end, usage=usage)
+        return end
+
+    async def _with_conversation(
+        self, blocks: list[dict[str, Any]], ctx: TurnContext
+    ) -> list[dict[str, Any]]:
+        """Put the conversation so far before a prompt, as the agent does not know it."""
+        text = refeed(await ctx.history())
+        if text is None:
+            return blocks
+        ctx.notice(
+            f"{self._agent.card.title} was sent the conversation so far, as it does not remember it",
+            f"{len(text)} characters of text, without images and without its own state",
+        )
+        return [{"type": "text", "text": text}, *blocks]
+
+    async def _answer(
+        self, future: asyncio.Future[Any], connection: AgentConnection, ctx: TurnContext
+    ) -> dict[str, Any]:
+        """Wait for the answer to a prompt; tell the person of an agent that says nothing for long."""
+        notice_after, stop_after = self._settings.silent_after, self._settings.stop_silent_after
+        told_at: float | None = None
+        while not future.done():
+            limits = [limit for limit in (notice_after if told_at is None else None, stop_after) if limit]
+            left = min(limits, default=_LOOK_EVERY) - (self._events.silent_for or 0.0)
+            await asyncio.wait({future}, timeout=max(left, _LOOK_AFTER))
+            silent = self._events.silent_for
+            if told_at != self._events.heard_at:
+                told_at = None
+            if future.done() or silent is None:
+                continue
+            if stop_after is not None and silent >= stop_after:
+                await self._cancel(connection, future)
+                why = f"{self._agent.card.name} was stopped, as it said nothing for {stop_after:g} s"
+                stderr = connection.stderr[-500:]
+                raise AgentError(f"{why}; the end of its stderr: {stderr}" if stderr else why)
+            if notice_after is not None and told_at is None and silent >= notice_after:
+                told_at = self._events.heard_at
+                ctx.notice(
+                    f"{self._agent.card.title} has said nothing for {silent:.0f} s; its process still runs",
+                    "Wait, or cancel the turn.",
+                    severity="warning",
+                )
+        result = future.result()
+        return cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+
+    async def steer(self, prompt: Prompt) -> bool:
+        """Give a message to the running turn; False if the agent does not offer that, or nothing runs.
+
+        An agent that was idle by then says ``promptRequired``: the message waits for its own turn.
+        """
+        connection, decoder = self.connection, self._native.decoder
+        running = self._prompt is not None and not self._prompt.done()
+        if connection is None or not running or not decoder.profile.can_steer(connection.initialize):
+            return False
+        blocks, _ = prompt_blocks(prompt, connection.initialize)
+        decoder.expect_echo(blocks)
+        params = {"sessionId": self._native.native_id, "prompt": blocks, "idleBehavior": "promptRequired"}
+        try:
+            result = await self._native.request(connection, decoder.profile.steering, params)
+        except (RpcError, TimeoutError, AgentExited) as error:
+            log.warning("%s did not take a message into its turn: %s", self._agent.card.name, error)
+            return False
+        return result.get("outcome") != "promptRequired"
+
+    # -- cancelling --------------------------------------------------------------------------------
+
+    async def _cancel(self, connection: AgentConnection, future: asyncio.Future[Any]) -> None:
+        """Tell the agent to stop; one that does not is stopped by signals, in its own time.
+
+        "The Client MUST respond to all pending session/request_permission requests with the cancelled
+        outcome" (https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
+        """
+        self._native.requests.cancel_turn()
+        if future.done() or connection.ended.is_set():
+            return
+        connection.notify("session/cancel", {"sessionId": self._native.native_id})
+        await asyncio.wait({future}, timeout=self._settings.cancel_within)
+        if not future.done():
+            self._ending = asyncio.create_task(self._stop(connection, future))
+
+    async def _stop(self, connection: AgentConnection, future: asyncio.Future[Any]) -> None:
+        """Stop an agent that does not react to session/cancel; our session stays, and is loaded again."""
+        name = self._agent.card.title
+        if self._agent.processes.users_of(connection) > 1:
+            # Other sessions use this process.
+            self._native.notice(f"{name} goes on with a cancelled prompt", severity="warning")
+            await asyncio.wait({future}, timeout=self._settings.session_within)
+            if not future.done():
+                await self._native.let_go()
+            return
+        log.warning("%s did not react to session/cancel, and is stopped", name)
+        await self._native.let_go(interrupt=True)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _process_ended(self) -> None:
+        """Tell the person that the process ended while nothing ran; a running turn fails by itself."""
+        self._events.close()
+        connection = self.connection
+        if connection is not None and (self._prompt is None or self._prompt.done()):
+            self._native.notice(
+                f"the process of {self._agent.card.title} ended; it is started again with the next prompt",
+                connection.exit,
+                severity="warning",
+                code="agent_exited",
+            )
+
+    def _wait_until_idle(self) -> None:
+        self._cancel_idle_timer()
+        if self._settings.idle_close is not None:
+            loop = asyncio.get_running_loop()
+            self._idle_timer = loop.call_later(self._settings.idle_close, self._close_idle)
+
+    def _cancel_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = None
+
+    def _close_idle(self) -> None:
+        """End the process of a session that nobody uses; the next prompt loads it again."""
+        if self._events.is_busy or self._native.lock.locked():
+            self._wait_until_idle()
+        elif self._native.is_running:
+            log.info("%s is not used and is closed", self._agent.card.name)
+            self._ending = asyncio.create_task(self._native.let_go())
+
+    async def close(self) -> None:
+        """Let go of the session in this process; it can be loaded again."""
+        self._cancel_idle_timer()
+        self._events.close()
+        if self._ending is not None:
+            await asyncio.wait({self._ending})
+        running = self._prompt is not None and not self._prompt.done()
+        try:
+            await self._native.requests.close()
+            if not running:
+                await self._native.close_at_agent()
+        finally:
+            await self._native.let_go(interrupt=running)

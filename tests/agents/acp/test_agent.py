@@ -1,0 +1,159 @@
+"""An ACP agent behind a hub: its card, its processes, logins, deleting and importing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agents.acp.worlds import ask, world
+from tests.hubs import soon
+from tests.process_state import is_alive
+from trunkline.agents.acp import AcpAgent
+from trunkline.agents.interface import (
+    Agent,
+    Authenticates,
+    Closes,
+    ClosesSessions,
+    DeletesSessions,
+    Forks,
+    HasHistory,
+    ImportsSessions,
+    LogsInByCommand,
+    OpensSessions,
+    Prepares,
+    Rewinds,
+    SetsConfig,
+    Steers,
+)
+from trunkline.agents.targets import resolve_target
+from trunkline.errors import (
+    AgentError,
+    AuthenticationRequired,
+    ConfigurationError,
+    InvalidCommand,
+    TargetError,
+)
+
+
+def test_it_offers_every_hook_that_it_should() -> None:
+    agent = AcpAgent("agent")
+    hooks = (
+        Agent, Authenticates, Closes, ClosesSessions, DeletesSessions, Forks, HasHistory, ImportsSessions,
+        LogsInByCommand, OpensSessions, Prepares, Rewinds, SetsConfig, Steers,
+    )  # fmt: skip
+    assert all(isinstance(agent, hook) for hook in hooks)
+    assert agent.card.name == "agent"
+
+
+def test_what_cannot_be_an_agent_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="command of an ACP agent is empty"):
+        AcpAgent("")
+    with pytest.raises(ConfigurationError, match="cwd='here' is not an absolute path"):
+        AcpAgent("agent", cwd="here")
+    with pytest.raises(ConfigurationError, match="permission is 'maybe'"):
+        AcpAgent("agent", permission="maybe")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="there is no profile 'none'"):
+        AcpAgent("agent", profile="none")
+
+
+def test_a_target_names_a_command_and_its_arguments() -> None:
+    agent = resolve_target("acp:npx -y 'my agent' --acp")
+    assert isinstance(agent, AcpAgent)
+    assert agent.command_line == ("npx", "-y", "my agent", "--acp")
+    for empty in ("acp:", "acp:  ", "acp:''"):
+        with pytest.raises(TargetError, match="acp: names no command"):
+            resolve_target(empty)
+    with pytest.raises(TargetError, match="cannot be read: No closing quotation"):
+        resolve_target("acp:npx 'x")
+
+
+async def test_the_card_comes_from_the_handshake_and_its_process_serves_the_first_session(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as here:
+        await here.hub.prepare_agent()
+        card = here.agent.card
+        assert (card.name, card.title, card.version) == ("scripted-agent", "Scripted", "1.2.3")
+        assert [method.kind for method in card.auth_methods] == ["agent", "env_var", "terminal"]
+        session = await here.hub.create()
+        assert await ask(session, "hello there") == "You said hello there"
+        assert len(here.sent("initialize")) == 1
+        other = await here.hub.create()
+        await ask(other, "hello")
+        assert len(here.sent("initialize")) == 2, "each session has a process of its own"
+
+
+async def test_sessions_share_a_process_if_that_is_wished(tmp_path: Path) -> None:
+    async with world(tmp_path, shared=True) as here:
+        first, second = await here.hub.create(), await here.hub.create()
+        pids = {await ask(first, "pid"), await ask(second, "pid")}
+        assert len(pids) == 1
+        await first.close()
+        assert await ask(second, "pid") in pids
+        assert len(here.sent("initialize")) == 1
+
+
+async def test_a_login_is_wanted_done_and_then_the_session_opens_in_the_same_process(tmp_path: Path) -> None:
+    async with world(tmp_path, "--login") as here:
+        session = await here.hub.create()
+        with pytest.raises(AuthenticationRequired, match="scripted-agent wants a login first"):
+            await session.prepare()
+        with pytest.raises(InvalidCommand, match="no way 'nothing' to log in; known: browser, key, shell"):
+            await here.agent.authenticate("nothing")
+        with pytest.raises(InvalidCommand, match="by variables: set SCRIPTED_KEY"):
+            await here.agent.authenticate("key")
+        await here.agent.authenticate("browser")
+        assert await ask(session, "hello") == "You said hello"
+        assert len(here.sent("initialize")) == 1
+        login = here.agent.login_command("shell")
+        assert login.argv[-1] == "login"
+        assert login.env == {"A": "1"}
+        with pytest.raises(InvalidCommand, match="no login in a terminal"):
+            here.agent.login_command("key")
+        await here.agent.logout()
+
+
+async def test_a_deleted_session_is_deleted_at_the_agent_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        await ask(session, "hello")
+        assert len(list((tmp_path / "home").iterdir())) == 1
+        await here.hub.delete(session.session_id)
+        assert list((tmp_path / "home").iterdir()) == []
+
+
+async def test_sessions_of_the_agent_are_listed_and_linked(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        one, two = await here.hub.create(), await here.hub.create()
+        await ask(one, "first")
+        await ask(two, "second")
+    async with world(tmp_path) as here:
+        listed = await here.agent.list_sessions()
+        assert len(listed) == 2
+        assert listed[0].cwd == str(tmp_path)
+        session = await here.hub.create()
+        await here.agent.link_session(session.view, listed[0].session_id)
+        await session.close()
+        session = await here.hub.session(session.session_id)
+        texts = [message.text for message in (await session.history()).messages]
+        assert texts in (["first", "You said first"], ["second", "You said second"])
+        assert ["user", texts[0]] in json.loads(await ask(session, "recall"))
+    async with world(tmp_path, "--offer", "") as here:
+        with pytest.raises(AgentError, match="does not offer a list of its sessions"):
+            await here.agent.list_sessions()
+        session = await here.hub.create()
+        with pytest.raises(AgentError, match="does not offer to load sessions"):
+            await here.agent.link_session(session.view, "x")
+
+
+async def test_a_command_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    agent = AcpAgent("no-such-agent", cwd=tmp_path)
+    with pytest.raises(AgentError, match=r"^Agent command not found: no-such-agent; looked in PATH="):
+        await soon(agent.prepare())
+
+
+async def test_closing_the_hub_ends_every_process(tmp_path: Path) -> None:
+    async with world(tmp_path, "--stays") as here:
+        pids = [int(await ask(await here.hub.create(), "pid")) for _ in range(3)]
+        assert all(map(is_alive, pids))
+    assert not any(map(is_alive, pids))
