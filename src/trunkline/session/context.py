@@ -237,6 +237,7 @@ class TurnContext:
         durable_key: str | None = None,
         group: str | None = None,
         also_kinds: Sequence[ev.ToolKind] = (),
+        lane: str | None = None,
         answer: Callable[[ToolRequest], Awaitable[Decision | None]] | None = None,
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
@@ -248,7 +249,7 @@ class TurnContext:
         DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
         by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
         be asked, is asked for every time. The policy judges the call by ``also_kinds`` too, and ``answer``
-        may decide in the place of a person; None from it asks the person.
+        may decide in the place of a person; None from it asks the person. ``lane`` is the call's subagent.
         """
         self._check_live()
         blocks = as_content(content)
@@ -271,9 +272,9 @@ class TurnContext:
         if input is not None and self._inputs.get(call_id) != input:
             # The card may show other arguments: what is approved is what it shows.
             self._inputs[call_id] = input
-            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=_locations(paths)))
+            self.emit(ev.ToolUpdate(lane=lane, call_id=call_id, input=input, locations=_locations(paths)))
         if blocks := (*command_block(request), *blocks):
-            self.emit(ev.ToolUpdate(call_id=call_id, content=blocks))
+            self.emit(ev.ToolUpdate(lane=lane, call_id=call_id, content=blocks))
         decision = self.decide(request)
         if decision is None and answer is not None and (decision := await answer(request)) is not None:
             self.record(request, decision)
@@ -288,18 +289,18 @@ class TurnContext:
                 allows_edit=allows_edit,
                 covers=covers,
             )
-            answered = await self.ask(question, durable_key=durable_key, group=group)
+            answered = await self.ask(question, durable_key=durable_key, group=group, lane=lane)
             decision = self._apply_answer(request, covers, answered)
         if not decision:
             self.denied.add(call_id)
             why = decision.reason or "the user refused it"
-            self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
+            self.emit(ev.ToolUpdate(lane=lane, call_id=call_id, status="denied", reason=why))
             return decision
         if decision.by != "policy":
             # What the policy allows here may be another call to a rule that asks: only a person answers that.
             edited = self._edited_request(request, decision.input)
             self.approved |= self._turn.permissions.approvals(edited)
-        self.emit(self._approval(request, decision, blocks))
+        self.emit(self._approval(request, decision, blocks, lane))
         if own:
             self._turn.hold(call_id)
         # What was approved is in the journal before it is done.
@@ -337,14 +338,15 @@ class TurnContext:
         return msgspec.structs.replace(request, input=input, paths=paths, command=command)
 
     def _approval(
-        self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...]
+        self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...], lane: str | None
     ) -> ev.ToolUpdate:
         """The update of an approved call; one whose arguments were edited shows the new ones."""
         call_id = request.call_id
         if decision.input == request.input:
-            return ev.ToolUpdate(call_id=call_id, status="in_progress")
+            return ev.ToolUpdate(lane=lane, call_id=call_id, status="in_progress")
         edited = Edited(request.input, decision.input)
         return ev.ToolUpdate(
+            lane=lane,
             call_id=call_id,
             status="in_progress",
             input=decision.input,

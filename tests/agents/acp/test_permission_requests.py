@@ -17,6 +17,7 @@ from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.errors import ConfigurationError
 from trunkline.protocols.acp.decoder import AcpDecoder
+from trunkline.protocols.acp.profiles import CLAUDE_CODE
 from trunkline.questions import Option
 from trunkline.questions import Permission as PermissionQuestion
 from trunkline.session.view import SessionView
@@ -205,6 +206,24 @@ async def test_a_permission_that_the_agent_withdraws_is_no_question_any_more() -
         (answered,) = only(await events_of(session), ev.Answered)
         assert answered.outcome == "cancelled"
         assert session.questions.open == {}
+
+
+async def test_a_permission_of_a_subagent_is_asked_in_its_lane() -> None:
+    meta = {"claudeCode": {"toolName": "Bash", "parentToolUseId": "task"}}
+
+    async def script(far: Far, prompt: Prompt) -> None:
+        far.update("tool_call", toolCallId="task", title="Task", kind="think")
+        far.update("tool_call", **RUN, _meta=meta)
+        await far.permission(**RUN)
+        far.update("tool_call_update", toolCallId="task", status="completed")
+
+    for option in ("proceed", "abort"):
+        async with hub_for(ScriptedAgent(script, profile=CLAUDE_CODE)) as hub:
+            session = await hub.create()
+            shown = await collect(session, "go", {ev.Asked: choose(session, option)})
+        own = [event for event in shown if getattr(event, "call_id", None) == "c1"]
+        assert {event.lane for event in (*own, *only(shown, ev.Asked))} == {"task"}
+        assert only(shown, ev.Notice) == []
 
 
 # -- options --

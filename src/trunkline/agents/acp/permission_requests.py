@@ -52,6 +52,7 @@ class CallView(Protocol):
     """A tool call as far as the agent has described it."""
 
     call_id: str
+    lane: str | None
     name: str
     title: str | None
     kind: str
@@ -147,6 +148,7 @@ class PermissionRequests:
             paths=request.paths,
             command=request.command,
             content=content,
+            lane=call.lane,
             answer=lambda asked: self._answer(turn, call, asked, options, params),
         )
 
