@@ -96,10 +96,25 @@ async def hub_for(
 
 
 @asynccontextmanager
-async def session_for(agent: Agent | Callable[..., Any] = echo, **options: Any) -> AsyncGenerator[Session]:
+async def session_for(
+    agent: Agent | Callable[..., Any] = echo,
+    *,
+    session_id: str | None = None,
+    cwd: str | None = None,
+    **options: Any,
+) -> AsyncGenerator[Session]:
     """A new session on a hub of its own."""
     async with hub_for(agent, **options) as hub:
-        yield await hub.create()
+        yield await hub.create(session_id, cwd=cwd)
+
+
+@asynccontextmanager
+async def reopened(
+    session_id: str, agent: Agent | Callable[..., Any] = echo, **options: Any
+) -> AsyncGenerator[Session]:
+    """A session that an earlier hub left in a journal, or an agent remembers, on a hub of its own."""
+    async with hub_for(agent, **options) as hub:
+        yield await hub.session(session_id)
 
 
 async def run_turn(
@@ -166,6 +181,7 @@ __all__ = [
     "forever",
     "make",
     "only",
+    "reopened",
     "session_for",
     "soon",
     "text_of",

@@ -51,6 +51,7 @@ def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         **shown,
         "PATH": path,
         "TRUNKLINE_JOURNAL": f"sqlite:{folder / 'journal.db'}",
+        "XDG_STATE_HOME": str(folder / "state"),
     }
     return subprocess.run(
         arguments,

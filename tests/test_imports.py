@@ -30,7 +30,8 @@ print(json.dumps([len(names), failed]))
 
 DOCUMENTED = (
     "trunkline", "trunkline.agents.langchain", "trunkline.content", "trunkline.cursor", "trunkline.errors",
-    "trunkline.events", "trunkline.frontends.acp", "trunkline.frontends.agui", "trunkline.options",
+    "trunkline.events", "trunkline.frontends.acp", "trunkline.frontends.agui", "trunkline.frontends.aisdk",
+    "trunkline.options",
     "trunkline.testing", "trunkline.testing.chat",
 )  # fmt: skip
 """What the documentation imports: these stay, wherever their contents live."""

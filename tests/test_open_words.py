@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import msgspec
 import pytest
 
-from tests.hubs import collect, events_of, hub_for, make, only
+from tests.hubs import collect, events_of, hub_for, make, only, session_for
 from tests.strategies import event_kinds
 from trunkline import events as ev
 from trunkline.cursor import Entry
@@ -72,8 +72,7 @@ async def test_foreign_words_of_an_adapter_come_back_from_a_journal(address: str
 
     journal = await open_journal(address.format(tmp_path))
     agent = make(adapter, name="adapter", foreign_words=True)
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.create("s")
+    async with session_for(agent, journal=journal, session_id="s") as session:
         live = await collect(session, "go")
     async with hub_for(agent, journal=journal) as hub:
         kept = await events_of(await hub.session("s"))

@@ -17,6 +17,7 @@ PACKAGE = """
 """
 
 MODULES = {
+    "agents.acp": "AcpAgent AcpClient AgentCommandNotFound HandshakeFailed PermissionRequest PromptResult",
     "agents.adapt": "FactoryAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
@@ -74,6 +75,7 @@ MODULES = {
         ToolCallChunk ToolCallEnd ToolCallResult ToolCallStart console_transport encode http_transport
         read_input sse_transport to_dict websocket_transport
     """,
+    "frontends.aisdk": "AisdkEncoder AisdkOptions fold_ui_messages",
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """

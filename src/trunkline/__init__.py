@@ -26,6 +26,7 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 * ``open_words``: fields with known words that keep any other one
 * ``options``: configuration options of a session; a mode is one of them
 * ``outline``: the ids of a conversation in their order
+* ``own_files``: the files that this process obeys, which no agent of it may change
 * ``protocols``: what two sides speak: wire types, JSON-RPC, server-sent events
 * ``questions``: what an agent asks a person, and the options of an answer
 * ``safe_text``: text without characters that steer a terminal or hide something, and short titles

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, echo, hub_for, text_of
+from tests.hubs import collect, echo, hub_for, run_turn, session_for, text_of
 from trunkline import events as ev
 from trunkline.agents.adapt import FactoryAgent, adapt
 from trunkline.agents.function import FunctionAgent, agent
@@ -93,8 +93,7 @@ async def test_anything_that_can_be_called_is_an_agent_of_that_name(thing: Any, 
     assert isinstance(adapted, FunctionAgent)
     assert adapted.card.name == name
     assert adapt(thing, name="chosen").card.name == "chosen"
-    async with hub_for(adapted) as hub:
-        assert text_of(await collect(await hub.create(), "hi")).strip() == "hi"
+    assert text_of(await run_turn(adapted, "hi")).strip() == "hi"
 
 
 def test_a_class_is_refused_with_the_way_to_an_instance() -> None:
@@ -175,8 +174,7 @@ async def test_a_factory_may_be_async_and_give_another_factory() -> None:
 
         return inner
 
-    async with hub_for(adapt(build)) as hub:
-        assert text_of(await collect(await hub.create(), "hi there")) == "hi there "
+    assert text_of(await run_turn(adapt(build), "hi there")) == "hi there "
 
 
 async def test_a_factory_passes_every_hook_on() -> None:
@@ -253,8 +251,7 @@ async def test_a_factory_that_fails_names_the_cause_and_is_tried_again() -> None
             raise problems.pop(0)
         return echo
 
-    async with hub_for(adapt(build)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(build)) as session:
         with pytest.raises(AgentError, match="build could not make an agent for this session: KeyError"):
             await session.prompt("hi")
         with pytest.raises(AuthenticationRequired, match="log in first"):
@@ -266,8 +263,7 @@ async def test_a_factory_that_gives_no_agent_is_refused() -> None:
     def build(session: SessionView) -> Any:
         return 42
 
-    async with hub_for(adapt(build)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(build)) as session:
         with pytest.raises(NotAnAgent, match="an object of type int is not an agent"):
             await session.prompt("hi")
         assert (await session.history()).messages == []

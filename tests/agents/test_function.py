@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 
 import trunkline
-from tests.hubs import collect, forever, hub_for, make, only, soon, text_of, until
+from tests.hubs import collect, forever, hub_for, make, only, run_turn, session_for, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent, agent
 from trunkline.agents.interface import Agent, PromptCapabilities
@@ -24,8 +24,7 @@ from trunkline.session.session import Session
 
 async def run(function: Agent | Callable[..., Any], prompt: str = "hi") -> list[ev.Event]:
     """Give all events of one turn."""
-    async with hub_for(function) as hub:
-        return await collect(await hub.create(), prompt)
+    return await run_turn(function, prompt)
 
 
 # -- kinds of functions ------------------------------------------------------------------------------
@@ -271,8 +270,7 @@ async def test_plain_code_runs_in_one_thread_of_its_own_with_the_turns_context_v
         finally:
             database.close()
 
-    async with hub_for(talk) as hub:
-        session = await hub.create()
+    async with session_for(talk) as session:
         voice.set("loud")
         assert text_of(await collect(session, "hi")) == "012loud"
     assert len(set(seen)) == 1
@@ -289,8 +287,7 @@ async def test_a_thread_may_emit_ask_and_yield_in_order() -> None:
         if ctx.wait(ctx.permission("May I?", tool="write")):
             yield "allowed"
 
-    async with hub_for(talk) as hub:
-        session = await hub.create()
+    async with session_for(talk) as session:
 
         async def allow(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
@@ -329,8 +326,7 @@ async def test_cancel_does_not_wait_for_a_thread_that_is_held_up(kind: str) -> N
         finally:
             over.set()
 
-    async with hub_for(hold if kind == "function" else generate) as hub:
-        session = await hub.create()
+    async with session_for(hold if kind == "function" else generate) as session:
         await start(session, ready)
         async with asyncio.timeout(5):
             assert await session.cancel()
@@ -352,8 +348,7 @@ async def test_a_generator_that_was_held_up_is_closed_once_it_comes_back() -> No
         finally:
             closed.set()
 
-    async with hub_for(generate) as hub:
-        session = await hub.create()
+    async with session_for(generate) as session:
         await start(session, ready)
         await soon(session.cancel())
         assert not closed.is_set()
@@ -388,8 +383,7 @@ async def test_a_thread_that_waits_is_released_when_its_turn_is_cancelled() -> N
             except TurnCancelled as error:
                 raised.append(error)
 
-    async with hub_for(hold) as hub:
-        session = await hub.create()
+    async with session_for(hold) as session:
         await start(session, ready)
         await soon(session.cancel())
         await until(lambda: len(raised) == 2)

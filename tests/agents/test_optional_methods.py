@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, echo, events_of, hub_for, make
+from tests.hubs import collect, echo, events_of, hub_for, make, session_for
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -30,8 +30,7 @@ async def test_an_agent_that_opens_sessions_is_asked_once_and_closed_once() -> N
         async def close_session(self, session: SessionView) -> None:
             calls.append("close")
 
-    async with hub_for(Opening()) as hub:
-        session = await hub.create()
+    async with session_for(Opening()) as session:
         await collect(session, "a")
         await collect(session, "b")
     assert calls == ["open", "close"]
@@ -47,8 +46,7 @@ async def test_a_missing_login_raises_before_any_turn_begins() -> None:
         async def open_session(self, session: Any) -> None:
             raise AuthenticationRequired("log in first")
 
-    async with hub_for(Locked()) as hub:
-        session = await hub.create()
+    async with session_for(Locked()) as session:
         with pytest.raises(AuthenticationRequired):
             await session.prompt("hello")
         assert await events_of(session) == []

@@ -15,7 +15,7 @@ from langgraph.graph import MessagesState
 from tests.agents.langchain import graphs
 from tests.agents.langchain.graphs import plain_graph
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon, until
+from tests.hubs import collect, only, run_turn, session_for, soon, until
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import PermissionMiddleware, SessionMiddleware, ToolMiddleware
@@ -127,8 +127,7 @@ KINDS: list[Make] = [
 @pytest.mark.parametrize("make", KINDS)
 async def test_plain_code_that_waits_does_not_hold_up_the_loop(make: Make) -> None:
     gate = Gate()
-    async with hub_for(adapt(make(gate))) as hub:
-        session = await hub.create()
+    async with session_for(adapt(make(gate))) as session:
         events, _ = await asyncio.gather(collect(session, "go"), gate.open())
     output = [event.delta for event in only(events, ev.Text)]
     output += [str(event.raw_output) for event in only(events, ev.ToolUpdate) if event.raw_output]
@@ -141,8 +140,7 @@ async def test_plain_code_that_waits_does_not_hold_up_the_loop(make: Make) -> No
 @pytest.mark.parametrize("make", KINDS)
 async def test_a_turn_is_cancelled_while_plain_code_waits(make: Make) -> None:
     gate = Gate()
-    async with hub_for(adapt(make(gate))) as hub:
-        session = await hub.create()
+    async with session_for(adapt(make(gate))) as session:
 
         async def cancel() -> None:
             await until(gate.reached.is_set)
@@ -164,8 +162,7 @@ async def test_more_wrapped_calls_than_the_loop_has_threads_do_not_wait_for_each
         return handler(request)
 
     graph = graph_of(gate, ScriptedChatModel(many, "Done."), wrap_tool_call=wrap)
-    async with hub_for(adapt(graph)) as hub:
-        events, _ = await asyncio.gather(collect(await hub.create(), "go"), gate.open())
+    events, _ = await asyncio.gather(run_turn(adapt(graph), "go"), gate.open())
     done = [update for update in only(events, ev.ToolUpdate) if update.status == "completed"]
     assert len(done) == 40
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs import collect, hub_for, text_of
+from tests.hubs import hub_for, run_turn, text_of
 from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import SCHEMES, resolve_target
@@ -92,8 +92,7 @@ def refused(target: str) -> str:
 
 async def say(target: str) -> str:
     """Give what the agent of a TARGET answers."""
-    async with hub_for(resolve_target(target)) as hub:
-        return text_of(await collect(await hub.create(), "hi"))
+    return text_of(await run_turn(resolve_target(target), "hi"))
 
 
 # -- forms -------------------------------------------------------------------------------------------

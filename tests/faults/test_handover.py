@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.hubs import collect, echo, events_of, forever, hub_for, make, only, soon, until
+from tests.hubs import collect, echo, events_of, forever, hub_for, make, only, session_for, soon, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -111,20 +111,18 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
         yield "hello"
         await forever()
 
-    async with hub_for(talking, journal=journal) as hub:
-        session = await hub.create()
-        async with session.follow() as reader:
-            await session.own()
-            journal.held = []
-            prompting = asyncio.create_task(session.prompt("go"))
-            while reader.cursor.offset != len("hello"):
-                await soon(reader.next())
-            assert reader.cursor == Cursor(session.position.fence, 3, 5)
-            resumed = await session.subscribe(reader.cursor)
-            assert isinstance(resumed, Reader)
-            resumed.close()
-            await journal.read(session.key)
-            await soon(prompting)
+    async with session_for(talking, journal=journal) as session, session.follow() as reader:
+        await session.own()
+        journal.held = []
+        prompting = asyncio.create_task(session.prompt("go"))
+        while reader.cursor.offset != len("hello"):
+            await soon(reader.next())
+        assert reader.cursor == Cursor(session.position.fence, 3, 5)
+        resumed = await session.subscribe(reader.cursor)
+        assert isinstance(resumed, Reader)
+        resumed.close()
+        await journal.read(session.key)
+        await soon(prompting)
     await journal.close()
 
 
@@ -251,8 +249,7 @@ class Sluggish(Fragile):
 
 async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_once() -> None:
     agent = Sluggish()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         retries = [asyncio.create_task(session.prompt(Prompt.of("once", key="k"))) for _ in range(3)]
         await until(lambda: agent.opened > 0)
         agent.ready.set()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.children.slow_reader import PIECE
 from tests.faults.processes import child
-from tests.hubs import collect, echo, events_of, forever, hub_for, only, soon, text_of, until
+from tests.hubs import collect, echo, events_of, forever, hub_for, only, session_for, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -199,8 +199,7 @@ async def test_an_agent_that_blocks_in_a_thread_cannot_hold_up_its_cancellation(
         released.wait(20)
         return "too late"
 
-    async with hub_for(stubborn) as hub:
-        session = await hub.create()
+    async with session_for(stubborn) as session:
         try:
             async with session.follow() as reader:
                 await session.prompt("go")

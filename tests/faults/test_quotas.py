@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs import collect, events_of, hub_for, only, soon, text_of, until
+from tests.hubs import collect, events_of, hub_for, only, session_for, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.errors import JournalError
@@ -81,8 +81,7 @@ async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Pat
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
     await journal.open()
-    async with hub_for(hasty, journal=journal, lease_ttl=30.0) as hub:
-        session = await hub.create()
+    async with session_for(hasty, journal=journal, lease_ttl=30.0) as session:
         await session.own()
         with slow_disk(path):
             running = asyncio.create_task(collect(session, "go"))

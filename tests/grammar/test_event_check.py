@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hubs import collect, events_of, hub_for, make, only
+from tests.hubs import collect, events_of, make, only, reopened, session_for
 from tests.strategies import event_kinds, structs_of
 from trunkline import events as ev
 from trunkline.content import TextBlock
@@ -79,12 +79,10 @@ async def test_an_agent_that_emits_it_fails_its_turn_which_has_one_end_after_a_r
         yield "before"
         yield event
 
-    async with hub_for(make(broken), journal=journal) as hub:
-        session = await hub.create("s")
+    async with session_for(make(broken), journal=journal, session_id="s") as session:
         events = await collect(session, "go")
         assert only(events, ev.TurnFailed)[0].code == "agent_protocol"
-    async with hub_for(make(broken), journal=journal) as hub:
-        again = await hub.session("s")
+    async with reopened("s", make(broken), journal=journal) as again:
         assert await again.own()
         kept = await events_of(again)
         assert not only(kept, ev.Raw)

@@ -71,6 +71,14 @@ def run(stream: StreamResponse, reader: Reader) -> asyncio.Task[None]:
     return asyncio.create_task(stream({}, reader.receive, reader.send))
 
 
+def run_source(
+    source: Source, reader: Reader, framing: Framing = SSE, *, count: int | None = None, **limits: Any
+) -> asyncio.Task[None]:
+    """Send the batches of a source."""
+    batches = source.batches(count)
+    return run(StreamResponse(batches, framing, limits=Limits(**limits), close=source.close), reader)
+
+
 def left_over() -> list[str]:
     return [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("trunkline stream")]
 
@@ -121,10 +129,7 @@ async def test_the_opening_follows_the_headers_before_the_first_event() -> None:
 
 async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(
-        StreamResponse(source.batches(1), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
-        reader,
-    )
+    task = run_source(source, reader, RAW, count=1, keep_alive_seconds=0.01)
     await until(lambda: bool(reader.sent))
     await asyncio.sleep(0.05)
     assert reader.bodies == []
@@ -135,10 +140,7 @@ async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
 
 async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(
-        StreamResponse(source.batches(), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
-        reader,
-    )
+    task = run_source(source, reader, RAW, keep_alive_seconds=0.01)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -147,10 +149,7 @@ async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -
 
 async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
     source, reader = Source(), Reader()
-    task = run(
-        StreamResponse(source.batches(1), SSE, limits=Limits(keep_alive_seconds=0.02), close=source.close),
-        reader,
-    )
+    task = run_source(source, reader, count=1, keep_alive_seconds=0.02)
     await until(lambda: reader.bodies.count(SSE.comment) >= 3)
     source.more.set()
     await soon(task)
@@ -160,7 +159,7 @@ async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
 
 async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go() -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
+    task = run_source(source, reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -170,7 +169,7 @@ async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go(
 async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
+    task = run_source(source, reader)
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     output = source.sent
@@ -184,15 +183,7 @@ async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() 
 async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = run(
-        StreamResponse(
-            source.batches(),
-            SSE,
-            limits=Limits(keep_alive_seconds=0.01, stall_seconds=0.05),
-            close=source.close,
-        ),
-        reader,
-    )
+    task = run_source(source, reader, keep_alive_seconds=0.01, stall_seconds=0.05)
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     await soon(task, 2.0)
@@ -202,10 +193,7 @@ async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
 @pytest.mark.parametrize("speaking", [True, False])
 async def test_a_server_that_says_that_the_reader_is_gone_is_believed(speaking: bool) -> None:
     source, reader = Source(), Reader()
-    task = run(
-        StreamResponse(source.batches(), SSE, limits=Limits(keep_alive_seconds=0.01), close=source.close),
-        reader,
-    )
+    task = run_source(source, reader, keep_alive_seconds=0.01)
     await until(lambda: bool(reader.sent))
     reader.breaks = True
     if speaking:
@@ -235,7 +223,7 @@ async def test_an_error_of_the_source_is_raised_after_everything_is_let_go() -> 
 @pytest.mark.parametrize("when", ["before", "while"])
 async def test_a_stream_that_is_cancelled_lets_everything_go(when: str) -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
+    task = run_source(source, reader)
     started: Callable[[], bool] = lambda: bool(reader.sent)  # noqa: E731
     await (asyncio.sleep(0) if when == "before" else until(started))
     task.cancel()

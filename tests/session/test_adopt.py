@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hubs import collect, events_of, forever, hub_for, only, until
+from tests.hubs import collect, events_of, forever, hub_for, only, reopened, until
 from tests.strategies import sloppy_streams
 
 from trunkline import content as c
@@ -306,8 +306,7 @@ async def test_a_question_that_is_remembered_is_asked_and_its_answer_reaches_the
     asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
     held.questions["any"] = QuestionState(asked=asked)
     agent.memory["s"] = held
-    async with hub_for(agent) as hub:
-        session = await hub.session("s")
+    async with reopened("s", agent) as session:
         assert session.busy
         assert list(session.open_questions) == ["key"]
         assert [turn.status for turn in (await session.history()).turns] == ["finished", "suspended"]
@@ -324,8 +323,7 @@ async def test_a_question_of_an_agent_that_takes_no_answer_after_a_restart_is_no
     asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
     held.questions["any"] = QuestionState(asked=asked)
     agent.memory["s"] = held
-    async with hub_for(agent) as hub:
-        session = await hub.session("s")
+    async with reopened("s", agent) as session:
         assert not session.open_questions
         assert (await session.history()).turns[-1].code == "interrupted"
         assert isinstance((await collect(session, "on"))[-1], ev.TurnFinished)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.hubs import collect, hub_for, only, session_for, text_of
+from tests.hubs import collect, only, run_turn, session_for, text_of
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -39,8 +39,7 @@ async def test_a_patch_that_does_not_fit_fails_the_turn_of_an_agent_that_yields_
     async def bad() -> AsyncIterator[ev.Event]:
         yield ev.StatePatched(patch=({"op": "remove", "path": "/missing"},))
 
-    async with hub_for(bad) as hub:
-        failed = (await collect(await hub.create(), "go"))[-1]
+    failed = (await run_turn(bad, "go"))[-1]
     assert isinstance(failed, ev.TurnFailed)
     assert (failed.code, failed.fault) == ("agent_protocol", "agent")
     assert "state patch that does not fit" in failed.message

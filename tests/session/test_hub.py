@@ -18,6 +18,8 @@ from tests.hubs import (
     hub_for,
     make,
     only,
+    reopened,
+    session_for,
     soon,
     text_of,
     until,
@@ -131,8 +133,7 @@ async def test_a_dead_owners_session_is_taken_over_with_a_higher_fence(journals:
     await session.prompt("wait")
     await session.durable()
     old = session.event_stream.fence
-    async with hub_for(echo, journal=await journals()) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, echo, journal=await journals()) as again:
         assert again.busy
         events = await collect(again, "are you there?")
         assert text_of(events) == "are you there? "
@@ -155,8 +156,7 @@ async def test_a_fenced_owner_ends_its_readers_with_one_terminal_and_can_follow_
     reader = session.follow()
     await session.prompt("wait")
     await session.durable()
-    async with hub_for(echo, journal=await journals()) as hub:
-        other = await hub.session(session.session_id)
+    async with reopened(session.session_id, echo, journal=await journals()) as other:
         await collect(other, "mine now")
         assert session.turn is not None
         session.turn.ctx.emit("too late")
@@ -497,8 +497,7 @@ class SlowToClose:
 
 async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_for_it() -> None:
     agent = SlowToClose()
-    async with hub_for(agent, detach_after=0.01) as hub:
-        session = await hub.create("s")
+    async with session_for(agent, detach_after=0.01, session_id="s") as session:
         await session.prepare()
         await soon(session.close())
         assert agent.calls == ["open"], "the session is closed, its agent is not done"
@@ -552,8 +551,7 @@ class Handshake:
 
 
 async def test_a_session_that_only_the_agent_remembers_is_found_before_the_handshake_too() -> None:
-    async with hub_for(Handshake()) as hub:
-        session = await hub.session("elsewhere")
+    async with reopened("elsewhere", Handshake()) as session:
         assert [message.text for message in (await session.history()).messages] == ["from elsewhere"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.hubs import collect, events_of, forever, hub_for, only, session_for, soon, text_of, until
+from tests.hubs import collect, events_of, forever, hub_for, only, reopened, session_for, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -103,17 +103,14 @@ async def test_options_and_commands_that_opening_sets_are_those_of_the_session_i
 ) -> None:
     address = f"sqlite:{tmp_path}/j.db"
     journal, other = await open_journal(address), await open_journal(address)
-    async with hub_for(Chooser(), journal=journal, target="t") as hub:
-        session = await hub.create("s")
+    async with session_for(Chooser(), journal=journal, target="t", session_id="s") as session:
         await session.prepare()
         await session.durable()
         assert [type(event) for event in await events_of(session)] == [ev.ConfigChanged, ev.CommandsChanged]
-        async with hub_for(Talker(), journal=other, target="t") as follower:
-            seen = await follower.session("s")
+        async with reopened("s", Talker(), journal=other, target="t") as seen:
             assert (seen.view.options, seen.view.commands) == ((MODEL,), (REVIEW,))
         await session.set_config("model", "b")
-    async with hub_for(Talker(), journal=other, target="t") as later:
-        seen = await later.session("s")
+    async with reopened("s", Talker(), journal=other, target="t") as seen:
         assert (seen.view.config, seen.view.commands) == ({"model": "b"}, (REVIEW,))
     await journal.close()
     await other.close()

@@ -12,6 +12,7 @@ from tests.hubs import forever, hub_for, soon, until
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
+from trunkline.own_files import protect_own_file
 from trunkline.questions import Coverage, Form, Permission
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
@@ -322,3 +323,84 @@ def test_a_path_rule_sees_the_path_among_the_arguments() -> None:
     assert refused is not None
     assert not refused
     assert decide(permissions, input={"path": "other.txt"})
+
+
+# -- what no policy allows, and calls of more than one kind --
+
+
+def judged(policy: Policy | None, folder: Path, **fields: Any) -> bool | None:
+    """What is decided about a call in a folder; None for a person."""
+    permissions = Permissions(policy, SessionView(session_id="s", cwd=str(folder)))
+    decision = permissions.decide(request(**fields))
+    return None if decision is None else bool(decision)
+
+
+@pytest.mark.parametrize("kind", ["edit", "delete", "move"])
+def test_a_protected_file_is_a_persons_to_allow(tmp_path: Path, kind: Any) -> None:
+    policy = Policy.allow_all()
+    assert judged(policy, tmp_path, kind=kind, input={"path": "src/a.py"}) is True
+    assert judged(policy, tmp_path, kind=kind, input={"path": ".git/hooks/pre-commit"}) is None
+    assert judged(policy, tmp_path, kind="read", input={"path": ".git/config"}) is True
+    assert judged(Policy.deny(), tmp_path, kind=kind, input={"path": ".git/config"}) is False
+
+
+def test_no_always_covers_a_protected_file() -> None:
+    permissions = Permissions(Policy.ask())
+    permissions.remember(WRITE, always(True))
+    hook = request(input={"path": "/p/.git/hooks/pre-commit"})
+    assert permissions.decide(hook) is None
+    assert permissions.covers(hook) is None
+
+
+def test_a_link_to_a_protected_file_is_no_way_round(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "harmless").symlink_to(tmp_path / ".git")
+    assert judged(Policy.allow_all(), tmp_path, input={"path": "harmless/config"}) is None
+
+
+def test_our_own_files_are_denied_and_commands_about_them_asked(tmp_path: Path) -> None:
+    protect_own_file(tmp_path / "rules.toml", "the policy")
+    protect_own_file(tmp_path / "tokens", "the file of tokens", secret=True)
+    policy = Policy.allow_all()
+    assert judged(policy, tmp_path, input={"path": "rules.toml"}) is False
+    assert judged(policy, tmp_path, kind="other", paths=(str(tmp_path / "rules.toml"),)) is False
+    assert judged(policy, tmp_path, kind="read", input={"path": "rules.toml"}) is True
+    assert judged(policy, tmp_path, kind="read", input={"path": "tokens"}) is False
+    assert judged(policy, tmp_path, kind="execute", command="cat tokens") is None
+    assert judged(policy, tmp_path, kind="execute", command=("ls", "-l")) is True
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", "x" * 5000])
+def test_a_path_that_no_file_has_is_judged_by_its_letters(tmp_path: Path, path: str) -> None:
+    assert judged(Policy.read_only(), tmp_path, input={"path": path}) is False
+    assert judged(Policy.allow_all(), tmp_path, kind="execute", command=("cat", path)) is True
+
+
+def test_a_call_of_several_kinds_is_judged_by_the_strictest_verdict(tmp_path: Path) -> None:
+    policy = Policy.allow_reads().also(Rule(decision="deny", kind="execute"))
+    assert judged(policy, tmp_path, kind="read") is True
+    assert judged(policy, tmp_path, kind="read", also_kinds=("edit",)) is None
+    assert judged(policy, tmp_path, kind="edit", also_kinds=("read",)) is None
+    assert judged(policy, tmp_path, kind="read", also_kinds=("edit", "execute")) is False
+
+
+def test_only_the_same_line_is_the_same_approved_command(tmp_path: Path) -> None:
+    permissions = Permissions(None, SessionView(session_id="s", cwd=str(tmp_path)))
+    line = permissions.approvals(run("a > b && c"))
+    assert line
+    assert line == permissions.approvals(run(None, input={"command": "a > b && c"}))
+    assert line != permissions.approvals(run("a > b && c; d"))
+    assert line != permissions.approvals(run("a > b && c", env={"A": "1"}))
+    assert permissions.approvals(run("")) == frozenset()
+
+
+def test_an_access_is_left_to_an_agent_of_ours_and_not_to_another_process() -> None:
+    view = SessionView(session_id="s")
+    for policy, asks, left in (
+        (None, False, True),
+        (None, True, True),
+        (Policy.ask(), False, True),
+        (Policy.ask(), True, False),
+    ):
+        view.asks_before_access = asks
+        assert Permissions(policy, view).leaves_to_agent(request()) is left

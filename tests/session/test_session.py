@@ -13,6 +13,7 @@ from tests.hubs import (
     hub_for,
     make,
     only,
+    reopened,
     session_for,
     soon,
     text_of,
@@ -63,8 +64,7 @@ async def test_the_same_prompt_key_is_the_same_prompt() -> None:
 async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart(journal: MemoryJournal) -> None:
     async with session_for(journal=journal) as session:
         events = await collect(session, Prompt.of("once", key="k"))
-    async with hub_for(journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, journal=journal) as again:
         assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == events[0].turn_id
         assert not again.busy
 
@@ -173,8 +173,7 @@ async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a
         assert [option.value for option in changed[-1].options] == ["code", True]
         with pytest.raises(InvalidCommand, match="choose one of ask, code"):
             await session.set_config("mode", "fly")
-    async with hub_for(agent, journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, agent, journal=journal) as again:
         assert text_of(await collect(again, "which?")) == "code True"
 
 
@@ -241,8 +240,7 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
 
 
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
-    async with hub_for() as hub:
-        session = await hub.create("thread-1")
+    async with session_for(session_id="thread-1") as session:
         await session.import_history(
             [
                 ev.UserMessage(message_id="u1", content=Prompt.of("hi").content),

@@ -59,6 +59,11 @@ async def owned_stream(journal: MemoryJournal) -> EventStream:
     return stream
 
 
+async def held_stream() -> tuple[Held, EventStream]:
+    journal = Held()
+    return journal, await owned_stream(journal)
+
+
 async def ticks() -> None:
     for _ in range(3):
         await asyncio.sleep(0)
@@ -79,8 +84,7 @@ STORED_FIRST: list[ev.AnyEvent] = [
 
 @pytest.mark.parametrize("event", STORED_FIRST, ids=lambda event: type(event).__name__)
 async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.AnyEvent) -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.Text(turn_id="t", message_id="m", delta="at once"))
@@ -93,8 +97,7 @@ async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.An
 
 
 async def test_events_after_a_question_are_seen_after_it() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     asked, text = STORED_FIRST[2], ev.Text(turn_id="t", message_id="m", delta="behind it")
@@ -112,8 +115,7 @@ async def test_events_after_a_question_are_seen_after_it() -> None:
 
 
 async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     stream.on_failed = lambda error: stream.close(error)
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -131,8 +133,7 @@ async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> N
 
 
 async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     stream.on_failed = lambda error: stream.close(error, failed_turn="t")
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -145,8 +146,7 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
 
 
 async def test_an_answer_that_cannot_be_stored_is_shown_to_no_reader() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     stream.on_failed = lambda error: stream.close(error, failed_turn="t")
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -202,8 +202,7 @@ async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason
 
 
 async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the_loop() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     stream.settings = msgspec.structs.replace(stream.settings, lag_limit=5)
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.TurnFinished(turn_id="t"))
@@ -222,8 +221,7 @@ async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the
 
 
 async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_yet() -> None:
-    journal = Held()
-    stream = await owned_stream(journal)
+    journal, stream = await held_stream()
     stream.extend_lease(0.0)
     stream.emit(ev.TurnStarted(turn_id="t"))
     storing = asyncio.create_task(stream.durable())

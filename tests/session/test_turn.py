@@ -16,6 +16,8 @@ from tests.hubs import (
     hub_for,
     make,
     only,
+    reopened,
+    run_turn,
     session_for,
     soon,
     text_of,
@@ -174,8 +176,7 @@ async def test_lone_surrogates_are_replaced_because_nothing_can_carry_them() -> 
     async def broken(prompt: Prompt) -> AsyncIterator[str]:
         yield "a\ud800b é"
 
-    async with hub_for(broken) as hub:
-        assert text_of(await collect(await hub.create(), "go")).endswith("b é")
+    assert text_of(await run_turn(broken, "go")).endswith("b é")
 
 
 # -- cancellation ------------------------------------------------------------------------------------
@@ -255,8 +256,7 @@ async def test_closing_the_hub_cancels_what_runs(journal: MemoryJournal) -> None
 
     async with session_for(waiting, journal=journal) as session:
         await session.prompt("go")
-    async with hub_for(waiting, journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, waiting, journal=journal) as again:
         assert (await again.history()).turns[0].stop_reason == "cancelled"
 
 
@@ -371,8 +371,7 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(
     if not died:
         await first.close()
     agent = Durable()
-    async with hub_for(agent, journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, agent, journal=journal) as again:
         if died:
             await until_owned(again)
         else:
@@ -402,8 +401,7 @@ async def test_a_sleeping_turn_can_be_cancelled(journal: MemoryJournal) -> None:
     first = Hub(Durable(), journal, settings=BRISK)
     session, _ = await suspend(first)
     await first.close()
-    async with hub_for(Durable(), journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, Durable(), journal=journal) as again:
         assert await soon(again.cancel())
         assert (await again.history()).turns[0].stop_reason == "cancelled"
 
@@ -413,8 +411,7 @@ async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_de
 ) -> None:
     dead = Hub(make(ask_two), journal, settings=BRISK)
     session, questions = await suspend(dead)
-    async with hub_for(ask_two, journal=journal) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, ask_two, journal=journal) as again:
         await until_owned(again)
         meant = await again.history()
         assert (meant.turns[0].status, meant.turns[0].code) == ("failed", "interrupted")

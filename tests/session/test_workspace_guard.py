@@ -48,8 +48,7 @@ async def say(
 ) -> tuple[str, list[ev.AnyEvent]]:
     """Run prompts in a folder under a policy; gives the text, and everything in the journal."""
     text = ""
-    async with hub_for(make(work), policy=policy) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(work), policy=policy, cwd=str(folder)) as session:
 
         async def answer(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, option_id=choose, by="person"))
@@ -135,8 +134,7 @@ EVERYTHING = Policy(rules=(Rule(decision="ask", kind=("read", "edit", "delete", 
 
 async def questions(agent: Callable[..., Any], folder: Path, policy: Policy) -> list[str]:
     """Run an agent whose questions are all answered yes, and give the questions."""
-    async with hub_for(make(agent), policy=policy) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(agent), policy=policy, cwd=str(folder)) as session:
 
         async def allow(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, option_id="allow_once", by="person"))
@@ -247,8 +245,7 @@ async def test_a_decision_before_the_session_is_owned_is_recorded_once_it_is(fol
         async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
             yield "done"
 
-    async with hub_for(WritesAtOpen(), policy=Policy.read_only()) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(WritesAtOpen(), policy=Policy.read_only(), cwd=str(folder)) as session:
         await session.prepare()
         await session.durable()
         assert [allowed for allowed, *_ in decided(await events_of(session))] == [False]
@@ -259,16 +256,14 @@ async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:
         yield await ctx.files.read("a.txt")
         yield await ctx.files.read("a.txt")
 
-    async with hub_for(make(twice), policy=Policy.allow_reads()) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(twice), policy=Policy.allow_reads(), cwd=str(folder)) as session:
         await collect(session, "go")
         assert len(only(await events_of(session), ev.Decided)) == 1
 
 
 async def test_between_turns_the_policy_holds_and_is_recorded(folder: Path) -> None:
     rules = (Rule(decision="deny", kind="edit"), Rule(decision="ask", path="a.txt"))
-    async with hub_for(make(work), policy=Policy(rules=rules)) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(work), policy=Policy(rules=rules), cwd=str(folder)) as session:
         assert await session.own()
         with pytest.raises(Denied, match="refused by policy"):
             await session.view.files.write("b.txt", "text")
@@ -283,8 +278,7 @@ async def test_a_tool_call_that_the_policy_decides_is_recorded_with_its_call(fol
         yield "yes" if await ctx.permission("Look?", tool="look", kind="read") else "no"
         yield "yes" if await ctx.permission("Go?", tool="go", kind="execute") else "no"
 
-    async with hub_for(make(asks), policy=Policy.read_only()) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(asks), policy=Policy.read_only(), cwd=str(folder)) as session:
         await collect(session, "go")
         events = await events_of(session)
     calls = [call.call_id for call in only(events, ev.ToolCall)]
@@ -298,8 +292,7 @@ async def test_an_earlier_always_is_recorded_as_such(folder: Path) -> None:
     async def asks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "yes" if await ctx.permission("Go?", tool="go") else "no"
 
-    async with hub_for(make(asks)) as hub:
-        session = await hub.create(cwd=str(folder))
+    async with session_for(make(asks), cwd=str(folder)) as session:
 
         async def answer(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, option_id="allow_always", by="person"))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.process_state import is_alive
 from tests.workspace.commands import finished, script, wait_for_output
 
 from trunkline.errors import NotAFile, OutsideRoots, WorkspaceError
+from trunkline.workspace.guard import FileAccess, TextChange
 from trunkline.workspace.terminal import Exit
 from trunkline.workspace.terminals import Terminals
 
@@ -165,3 +167,32 @@ async def test_closing_releases_all_and_lets_nothing_new_start(root: Path) -> No
 async def test_without_roots_nothing_runs() -> None:
     with pytest.raises(OutsideRoots, match="has no folder"):
         await Terminals([]).create(["true"])
+
+
+# -- lines for a shell --
+
+
+async def test_a_line_is_run_by_a_shell_in_the_folder(terminals: Terminals, root: Path) -> None:
+    terminal = await terminals.create_line("pwd; echo $A > f && cat f", env={"A": "b"}, cwd="src")
+    assert await terminal.wait() == (0, None)
+    assert terminal.output().text == f"{root}/src\nb\n"
+    await terminal.release()
+
+
+async def test_the_guard_judges_the_line_and_not_the_shell(terminals: Terminals) -> None:
+    judged: list[object] = []
+
+    class Guard:
+        async def check_file(
+            self, access: FileAccess, path: str, resolved: str, change: TextChange | None = None
+        ) -> None: ...
+
+        async def check_command(
+            self, command: Sequence[str] | str, env: Mapping[str, str], folder: str
+        ) -> None:
+            judged.append(command)
+
+    terminals.guard = Guard()
+    for terminal in (await terminals.create_line("true && true"), await terminals.create(["true"])):
+        await terminal.release()
+    assert judged == ["true && true", ("true",)]

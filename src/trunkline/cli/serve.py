@@ -22,6 +22,7 @@ from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.cli.units import parse_age, parse_size, parse_wait
 from trunkline.errors import ConfigurationError
+from trunkline.own_files import protect_own_file
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy
@@ -286,6 +287,7 @@ def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
 
 def _read_private(path: Path) -> str:
     """Read a file that only its owner may read or write."""
+    protect_own_file(path, "the file of tokens", secret=True)
     with path.open(encoding="utf-8") as file:
         found = os.fstat(file.fileno())
         if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:

@@ -2,4 +2,5 @@
 
 * ``acp``: the Agent Client Protocol, for editors
 * ``agui``: AG-UI, for web pages
+* ``aisdk``: the AI SDK's UI message stream, for pages built on useChat
 """

@@ -41,6 +41,7 @@ from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
+from trunkline.own_files import protect_own_file
 
 T = TypeVar("T")
 
@@ -117,6 +118,7 @@ class SqliteJournal:
         """
         if self._engine is not None:
             return
+        protect_own_file(self._path, "the journal", secret=True)
         preparing = asyncio.get_running_loop().run_in_executor(None, self._prepare)
         db, probe = await _or_undo(preparing, _close_all)
         path = str(self._path)

@@ -17,14 +17,22 @@ from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TextBlock
+from trunkline.own_files import own_file
 from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 from trunkline.workspace.always import command_in, coverage_of, folder_in, variables_in
 from trunkline.workspace.call_paths import paths_of
+from trunkline.workspace.own_names import own_file_in
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
-from trunkline.workspace.rules import Request
+from trunkline.workspace.protected import Protection
+from trunkline.workspace.rules import Request, Rule
+
+_LOOKING = frozenset[str]({"read", "search"})
+_CHANGING = frozenset[str]({"edit", "delete", "move"})
+_PROTECTION = Protection()
+_NOTHING_PROTECTED = Verdict("allow", None, "")
 
 Approval = tuple[Hashable, ...]
 """One access that was approved: a kind and a file, or a command's words, its variables and its folder."""
@@ -194,7 +202,28 @@ class Permissions:
 
     def _judge(self, request: ToolRequest) -> Verdict:
         verdicts = [self._judge_as(kind, request) for kind in (request.kind, *request.also_kinds)]
+        verdicts.append(self._judge_protected(request))
         return min(verdicts, key=_strictness)
+
+    def _judge_protected(self, request: ToolRequest) -> Verdict:
+        """Judge what a policy cannot allow: our own files, and those that others obey.
+
+        The workspace refuses to write them. An agent may have other ways, and then a person is asked.
+        """
+        paths = _with_resolved(request.named_paths, self._cwd)
+        kinds = {request.kind, *request.also_kinds}
+        for path in paths:
+            if (own := own_file(path)) is not None and (own.secret or kinds - _LOOKING):
+                return Verdict("deny", Rule(decision="deny", path=path), f"{path} is {own.what}")
+        for path in paths if kinds & _CHANGING else ():
+            if (pattern := _PROTECTION.of(path)) is not None:
+                return Verdict("ask", Rule(decision="ask", path=pattern), f"{path} is protected")
+        command = command_in(request.input) if request.command is None else request.command
+        named = own_file_in(command, self._cwd) if command else None
+        if named is not None:
+            rule = Rule(decision="ask", command="*")
+            return Verdict("ask", rule, f"the command names {named}")
+        return _NOTHING_PROTECTED
 
     def _judge_as(self, kind: ev.ToolKind, request: ToolRequest) -> Verdict:
         cwd = self._cwd
@@ -231,8 +260,15 @@ def command_block(request: ToolRequest) -> tuple[Content, ...]:
 
 def _with_resolved(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
     """Give each path as requested and as resolved, so that no link leads around a rule."""
-    joined = [os.path.join(cwd or "", path) for path in paths if "\0" not in path]
-    return (*paths, *(os.path.realpath(path) for path in joined if os.path.isabs(path)))
+    joined = [os.path.join(cwd or "", path) for path in paths]
+    return (*paths, *(_resolve(path) for path in joined if os.path.isabs(path)))
+
+
+def _resolve(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path  # A NUL or half a character: no file has such a name, but a rule may.
 
 
 _SHORTEST = 3

@@ -79,7 +79,7 @@ class RunningTurn(Protocol):
         ...
 
     async def steered(self) -> list[Prompt]:
-        """Wait for messages that joined the turn."""
+        """Let the agent take the messages that wait for this turn."""
         ...
 
     def wait(self, awaitable: Awaitable[T]) -> T:

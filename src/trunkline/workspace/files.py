@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from trunkline.errors import Denied, NotAFile, TooLarge, WorkspaceError
+from trunkline.own_files import own_file
 from trunkline.workspace.guard import AccessGuard, FileAccess, TextChange
 from trunkline.workspace.protected import DEFAULT_PROTECTED, Protection
 from trunkline.workspace.roots import SAFE, Place, Roots, StrPath, describe, explained
@@ -61,6 +62,9 @@ class Files:
         """Ask the guard about an access (``text`` is to be written); ``Denied`` when it is refused."""
         if self.guard is None:
             return
+        if access != "read":
+            # What nobody may allow is not asked about.
+            self._changeable(path)
         change = (
             None if text is None else TextChange(text, lambda: asyncio.to_thread(self._text_before, path))
         )
@@ -113,7 +117,7 @@ class Files:
 
         Blocks for a moment. Where nothing is there, the letters and the protection are all that counts.
         """
-        place = self._changeable(path) if change else self._roots.locate(path)
+        place = self._changeable(path) if change else self._readable(path)
         with explained(path):
             found = self._roots.look(place)
         if found is not None:
@@ -149,7 +153,7 @@ class Files:
             return self._all(stream, path)
 
     def _open(self, path: StrPath) -> BinaryIO:
-        place = self._roots.locate(path)
+        place = self._readable(path)
         with self._roots.enter(place.parent) as folder:
             # Looked at before it is opened, as opening a device can act on it, and again after,
             # as it may be another file by then.
@@ -207,8 +211,17 @@ class Files:
             _demand_regular(os.stat(place.name, dir_fd=folder, follow_symlinks=False), path)
             os.unlink(place.name, dir_fd=folder)
 
-    def _changeable(self, path: StrPath) -> Place:
+    def _readable(self, path: StrPath) -> Place:
         place = self._roots.locate(path)
+        own = own_file(place.path)
+        if own is not None and own.secret:
+            raise Denied(f"{os.fspath(path)!r} is {own.what} of this process: no agent may read it")
+        return place
+
+    def _changeable(self, path: StrPath) -> Place:
+        place = self._readable(path)
+        if own := own_file(place.path):
+            raise Denied(f"{os.fspath(path)!r} is {own.what} of this process: ask the person to change it")
         if pattern := self._protection.of(place.path):
             raise Denied(f"{os.fspath(path)!r} is protected ({pattern}): ask the person to change it")
         return place

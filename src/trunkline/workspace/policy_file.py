@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trunkline.errors import ConfigurationError
+from trunkline.own_files import protect_own_file
 from trunkline.workspace.policy import POLICY_NAMES, Policy, RuleError
 
 _LARGEST = 1024 * 1024
@@ -31,6 +32,7 @@ def load_policy(name_or_file: str) -> Policy:
             f"there is no policy and no file {name_or_file!r}{hint}: "
             f"the policies are {', '.join(POLICY_NAMES)}; a file is TOML or JSON"
         )
+    protect_own_file(path, "the policy")
     text = _read(path)
     table = _parse(path, text)
     if table == {}:

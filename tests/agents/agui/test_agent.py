@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import trunkline
-from tests.hubs import BRISK, collect, hub_for, only, text_of, until
+from tests.hubs import BRISK, collect, hub_for, only, reopened, run_turn, session_for, text_of, until
 from tests.server.running_server import SECRET, listening
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
@@ -76,18 +76,15 @@ def shown(events: list[Any]) -> Any:
     ["text", "tools", "parallel-tools", "permission", "permission-twice", "edit", "plan", "state", "link"],
 )
 async def test_an_agent_behind_agui_shows_what_it_shows_here(scenario: str) -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        session = await hub.create()
+    async with session_for(ScriptedAgent()) as session:
         here = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
-    async with distant() as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant() as agent, session_for(agent) as session:
         there = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
     assert shown(there) == shown(here)
 
 
 async def test_subagents_keep_their_lanes_and_their_texts() -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        here = fold(await collect(await hub.create(), "/subagents"))
+    here = fold(await run_turn(ScriptedAgent(), "/subagents"))
     async with distant() as agent, hub_for(agent) as hub:
         there = fold(await collect(await hub.create(), "/subagents"))
     assert [lane.name for lane in there.lanes.values()] == [lane.name for lane in here.lanes.values()]
@@ -96,8 +93,7 @@ async def test_subagents_keep_their_lanes_and_their_texts() -> None:
 
 
 async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_server() -> None:
-    async with distant() as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant() as agent, session_for(agent) as session:
         tools = tuple(
             {"name": name, "description": ""} for name in ("pick_colour", "show_colour", "ask_colour")
         )
@@ -109,8 +105,7 @@ async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_ser
 
 
 async def test_a_refusal_reaches_the_server() -> None:
-    async with distant() as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant() as agent, session_for(agent) as session:
         events = await collect(session, "/permission", answering(session, lambda question: "reject_once"))
     assert [call.status for call in fold(events).calls.values()] == ["denied"]
 
@@ -123,8 +118,7 @@ async def test_two_turns_are_one_thread_on_the_server() -> None:
         seen.append(" | ".join(message.text for message in history.messages))
         yield f"You said {prompt.text}."
 
-    async with distant(trunkline.adapt(remember)) as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant(trunkline.adapt(remember)) as agent, session_for(agent) as session:
         await collect(session, "one")
         await collect(session, "two")
     assert seen == ["", "one | You said one."]
@@ -141,8 +135,7 @@ async def test_cancel_here_stops_the_agent_there() -> None:
         finally:
             stopped.set()
 
-    async with distant(trunkline.adapt(wait)) as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant(trunkline.adapt(wait)) as agent, session_for(agent) as session:
         turn = asyncio.ensure_future(collect(session, "go"))
         await running.wait()
         await session.cancel()
@@ -198,8 +191,7 @@ async def test_a_server_that_misbehaves_is_named_with_the_cause(
 
 
 async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
-    async with hub_for(AguiAgent("http://127.0.0.1:9/agui")) as hub:
-        events = await collect(await hub.create(), "hi")
+    events = await run_turn(AguiAgent("http://127.0.0.1:9/agui"), "hi")
     assert isinstance(events[-1], ev.TurnFailed)
     assert "start it, or check the address" in events[-1].message
 
@@ -272,9 +264,8 @@ async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.M
     body = STARTED + b"data: %b\n\n" % json.dumps(end).encode()
     async with (
         listening(answer_with(200, body), lifespan="off") as place,
-        hub_for(AguiAgent(f"http://{place}/agui")) as hub,
+        session_for(AguiAgent(f"http://{place}/agui")) as session,
     ):
-        session = await hub.create()
 
         async def answer(asked: ev.Asked) -> None:
             given = Answer(question_id=asked.question_id, outcome="accepted", content={"answer": "so"})
@@ -290,8 +281,7 @@ async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.M
 
 
 async def test_a_tool_that_the_front_end_does_not_run_is_a_failed_call() -> None:
-    async with distant() as agent, hub_for(agent) as hub:
-        session = await hub.create()
+    async with distant() as agent, session_for(agent) as session:
 
         async def decline(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, outcome="declined"))
@@ -307,12 +297,10 @@ async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, 
     journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
     tools = ({"name": "pick_colour", "description": ""},)
     async with distant() as agent:
-        async with hub_for(agent, journal=journal, target="distant") as hub:
-            session = await hub.create("s")
+        async with session_for(agent, journal=journal, target="distant", session_id="s") as session:
             await session.prompt(Prompt.of(f"/{scenario}", tools=tools))
             await until(lambda: session.is_suspended)
-        async with hub_for(agent, journal=journal, target="distant") as hub:
-            session = await hub.session("s")
+        async with reopened("s", agent, journal=journal, target="distant") as session:
             await session.own()
             (asked,) = session.open_questions.values()
             async with session.follow() as reader, asyncio.timeout(10):

@@ -91,6 +91,17 @@ def _result(tool_call: Mapping[str, Any], content: str) -> dict[str, Any]:
     return {"role": "tool", "content": content, "tool_call_id": tool_call["id"]}
 
 
+def _start_and_chat(state: type[Any], start_node: Any, chat_node: Any, saver: Any) -> Any:
+    """A graph that goes from one node to the other, and ends."""
+    builder = StateGraph(state)
+    builder.add_node("start_node", start_node)
+    builder.add_node("chat_node", chat_node)
+    builder.add_edge(START, "start_node")
+    builder.add_edge("start_node", "chat_node")
+    builder.add_edge("chat_node", END)
+    return builder.compile(checkpointer=saver)
+
+
 def human_in_the_loop(model: Any, saver: Any = None) -> Any:
     """Plan, let a person choose the steps, and tell how it went."""
 
@@ -158,13 +169,7 @@ def agentic_generative_ui(model: Any, saver: Any = None) -> Any:
         messages.append(_result(response.tool_calls[0], "Steps executed."))
         return Command(goto="chat_node", update={"messages": messages, "steps": state["steps"]})
 
-    builder = StateGraph(Steps)
-    builder.add_node("start_node", start_node)
-    builder.add_node("chat_node", chat_node)
-    builder.add_edge(START, "start_node")
-    builder.add_edge("start_node", "chat_node")
-    builder.add_edge("chat_node", END)
-    return builder.compile(checkpointer=saver)
+    return _start_and_chat(Steps, start_node, chat_node, saver)
 
 
 # -- tool-based generative UI: the page runs generate_haiku, and wants no further run ------------------
@@ -234,13 +239,7 @@ def shared_state(model: Any, saver: Any = None) -> Any:
         await adispatch_custom_event("manually_emit_intermediate_state", state, config=config)
         return Command(goto="start_node", update={"messages": messages, "recipe": recipe})
 
-    builder = StateGraph(Recipe)
-    builder.add_node("start_node", start_node)
-    builder.add_node("chat_node", chat_node)
-    builder.add_edge(START, "start_node")
-    builder.add_edge("start_node", "chat_node")
-    builder.add_edge("chat_node", END)
-    return builder.compile(checkpointer=saver)
+    return _start_and_chat(Recipe, start_node, chat_node, saver)
 
 
 # -- predictive state updates: the document grows with the arguments, then the page confirms it --------
@@ -282,13 +281,7 @@ def predictive_state_updates(model: Any, saver: Any = None) -> Any:
         document = response.tool_calls[0]["args"]["document"]
         return Command(goto=END, update={"messages": messages, "document": document})
 
-    builder = StateGraph(Document)
-    builder.add_node("start_node", start_node)
-    builder.add_node("chat_node", chat_node)
-    builder.add_edge(START, "start_node")
-    builder.add_edge("start_node", "chat_node")
-    builder.add_edge("chat_node", END)
-    return builder.compile(checkpointer=saver)
+    return _start_and_chat(Document, start_node, chat_node, saver)
 
 
 # -- subgraphs: each interrupts with options that are objects; the page sends the chosen one as JSON text

@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import collect, hub_for
+from tests.hubs import collect, session_for
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -122,8 +122,7 @@ def pieces(*rows: tuple[str | None, str | None, str, int]) -> AIMessageChunk:
 
 async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
     """Have a conversation in a session of its own; the events of each turn."""
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         return [await collect(session, prompt) for prompt in prompts]
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from tests.hubs import collect, hub_for, soon
+from tests.hubs import collect, hub_for, session_for, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
@@ -94,8 +94,7 @@ async def in_turn(
             results.append(await act(channel))
         yield ""
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
 
         def reacting(react: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
             return lambda event: react(session, event)

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, tool
 
-from tests.hubs import BRISK, WAIT, collect, hub_for, only, soon, until
+from tests.hubs import BRISK, WAIT, collect, hub_for, only, reopened, soon, until
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -89,8 +89,7 @@ async def outlive(
     await session.durable()
     agent: Any = adapt(living)
     output: list[Any] = []
-    async with hub_for(agent, journal=ours) as hub:
-        again = await hub.session(session.session_id)
+    async with reopened(session.session_id, agent, journal=ours) as again:
         async with asyncio.timeout(WAIT):
             while not await again.own():
                 await asyncio.sleep(0.01)

@@ -33,7 +33,7 @@ from tests.agents.langchain.graphs import (
     weather,
 )
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import collect, events_of, hub_for, only, text_of
+from tests.hubs import collect, events_of, only, session_for, text_of
 from trunkline import adapt
 from trunkline import content as c
 from trunkline import events as ev
@@ -63,8 +63,7 @@ async def test_a_call_goes_from_pending_over_in_progress_to_completed_under_its_
 
 async def test_message_ids_and_result_ids_are_those_of_the_thread() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"}, "w1")], "Sunny.", checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         events = await collect(session, Prompt.of("And Rome?", message_id="mine"))
         state = await agent.runnable.aget_state({"configurable": {"thread_id": session.session_id}})
     human, asking, result, answer = state.values["messages"]
@@ -153,8 +152,7 @@ async def test_state_is_a_snapshot_first_and_patches_after_and_todos_are_a_plan(
 
     graph = StateGraph(Research).add_node(first).add_node(second)
     graph = graph.add_edge(START, "first").add_edge("first", "second").compile()
-    async with hub_for(adapt(graph)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(graph)) as session:
         events = await collect(session, "Go!")
         assert session.view.state["topic"] == "bees"
     assert len(only(events, ev.StateReplaced)) == 1
@@ -204,8 +202,7 @@ async def test_the_configuration_bound_to_an_agent_is_kept() -> None:
 
     graph = graph_of(node)
     bound = graph.with_config(configurable={"tenant": "acme"})
-    async with hub_for(LangChainAgent(bound, config={"configurable": {"extra": 1}})) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(bound, config={"configurable": {"extra": 1}})) as session:
         await collect(session, "hi")
     assert seen[0]["tenant"] == "acme"
     assert seen[0]["extra"] == 1
@@ -275,8 +272,7 @@ async def test_a_plan_of_an_earlier_turn_is_not_said_again() -> None:
 
 async def test_a_history_that_a_client_brought_along_reaches_a_new_thread_as_what_the_client_says() -> None:
     agent, model = agent_of("Three.", "Four.", checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.import_history(
             [
                 ev.UserMessage(message_id="u1", content=(c.TextBlock(text="Count."),)),
@@ -306,8 +302,7 @@ async def test_a_model_that_only_completes_text_speaks_once(model: Any) -> None:
 
 async def test_fields_that_a_graph_keeps_to_itself_are_not_shared() -> None:
     agent, _ = agent_of("Hi.", middleware=[ModelCallLimitMiddleware(run_limit=5)])
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "hi")
         assert not session.view.state
 
@@ -324,8 +319,7 @@ async def test_calls_that_are_not_shown_when_they_start_are_shown_when_they_are_
     late = ToolMiddleware(emit_tool_start=False)
     policy = PermissionMiddleware({"weather": Rule()})
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[late, policy])
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         events = await collect(session, "Go!", answering(session, option_id="allow_once"))
     kinds = [type(event) for event in events]
     assert kinds.index(ev.ToolCall) < kinds.index(ev.Asked)
@@ -345,8 +339,7 @@ async def test_a_call_that_fails_is_failed_live_and_in_the_replay_and_the_turn_g
     asked: Any, reason: str
 ) -> None:
     agent, model = agent_of([asked], "Sorry.", tools=[broken, weather], checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         events = await collect(session, "Go!")
         replayed = await events_of(session)
     made = calls_of(events)["x1"]

@@ -9,7 +9,7 @@ from langgraph.graph import START, MessagesState
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -45,8 +45,7 @@ async def test_a_call_that_is_refused_at_a_breakpoint_ends_the_turn_and_the_next
     agent, _ = agent_of(
         [call("weather", {"city": "Rome"}, "w1")], "Well.", checkpointer=saver, interrupt_before=["tools"]
     )
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         events = await answered(session, "go", {"option_id": "reject"})
         assert isinstance(terminal(events), ev.TurnFinished)
         assert calls_of(events)["w1"].status == "denied"

@@ -6,25 +6,21 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tests.agents.langchain.graph.test_threads import Slow, messages_in, shape
+from tests.agents.langchain.graph.test_threads import messages_in, shape
 from tests.agents.langchain.interrupting_agents import (
-    asking,
     delegating,
     finish,
-    look,
     reviewed,
     shown,
     stopped,
 )
-from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.hubs import hub_for, only, soon, until
+from tests.hubs import hub_for, only, session_for, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.folding import fold
-from trunkline.testing.chat import ScriptedChatModel, call
 
 PERMIT = "session/request_permission"
 MODES = pytest.mark.parametrize("mode", ["batched", "per_call"])
@@ -79,74 +75,7 @@ async def test_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
     }
 
 
-# -- deepagents-acp 9: a free-form interrupt is an error -------------------------------------------------
-
-
-async def test_a_free_interrupt_is_a_form_in_the_editor() -> None:
-    agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        editor.answers["elicitation/create"] = lambda params: {
-            "action": "accept",
-            "content": {"answer": "no"},
-        }
-        ended = await editor.prompt(await editor.open(), "go")
-        (asked,) = editor.asked("elicitation/create")
-    assert (asked["message"], asked["requestedSchema"]["properties"]["answer"]["enum"]) == (
-        "Deploy?",
-        ["yes", "no"],
-    )
-    assert editor.text == "You said 'no'."
-    assert ended["stopReason"] == "end_turn"
-
-
-@pytest.mark.parametrize(
-    ("reply", "heard"), [("Red, of course", "Red, of course"), ("decline", "The user declined to answer.")]
-)
-async def test_in_an_editor_without_forms_the_next_message_is_the_answer(reply: str, heard: str) -> None:
-    agent, _ = agent_for(asking("Which colour?", InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub) as editor:
-        session = await editor.open()
-        asked = await editor.prompt(session, "go")
-        assert editor.text.startswith("Which colour?")
-        editor.log.clear()
-        ended = await editor.prompt(session, reply)
-    assert editor.text == f"You said {heard!r}."
-    assert (asked["stopReason"], ended["stopReason"]) == ("end_turn", "end_turn")
-
-
-async def test_options_are_named_in_words_in_an_editor_without_forms() -> None:
-    agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub) as editor:
-        session = await editor.open()
-        await editor.prompt(session, "go")
-        assert editor.asked(PERMIT) == [], "clients that show kinds only would show the same button twice"
-        assert editor.text.startswith("Deploy?\n\n1. yes\n2. no\n")
-        editor.log.clear()
-        await editor.prompt(session, "no")
-    assert editor.text == "You said 'no'."
-
-
 # -- deepagents-acp 12: a cancel waits for the tool, and for the answer to an open dialog ----------------
-
-
-async def test_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
-    slow = Slow()
-    model = ScriptedChatModel([call("work", {"how": "slow"}, "s")], "Fine.")
-    agent = LangChainAgent(create_agent(model, [slow.tool], checkpointer=InMemorySaver()))
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        session = await editor.open()
-        prompt = asyncio.create_task(editor.prompt(session, "go"))
-        await soon(slow.began.wait())
-        editor.connection.notify("session/cancel", {"sessionId": session})
-        await until(
-            lambda: slow.cancelled
-        )  # By itself it would never end; how fast it is, test_threads measures.
-        ended = await soon(prompt)
-        again = await editor.prompt(session, "never mind")
-    assert ended["stopReason"] == "cancelled"
-    assert statuses(editor)["s"] == "failed"
-    assert again["stopReason"] == "end_turn"
-    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
 
 
 @MODES
@@ -174,33 +103,6 @@ async def test_a_dialog_that_answers_cancelled_ends_the_turn(mode: Any) -> None:
         ended = await editor.prompt(await editor.open(), "go")
     assert ended["stopReason"] == "cancelled"
     assert len(model.calls) == 1
-
-
-# -- deepagents-acp 16: sessions cannot be found, listed, resumed, forked or closed ----------------------
-
-
-async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> None:
-    model = ScriptedChatModel("One.", "Two.", "Three.")
-    agent = LangChainAgent(create_agent(model, [look], checkpointer=InMemorySaver()))
-    place: dict[str, Any] = {"cwd": "/", "mcpServers": []}
-    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
-        missing = await editor.refused("session/load", sessionId="nope", **place)
-        session = await editor.open()
-        await editor.prompt(session, "first")
-        listed = await editor.call("session/list")
-        forked = (await editor.call("session/fork", sessionId=session, **place))["sessionId"]
-        await editor.prompt(forked, "in the fork")
-        await editor.call("session/close", sessionId=session)
-        await editor.call("session/resume", sessionId=session, **place)
-        await editor.prompt(session, "in the origin")
-        await editor.call("session/delete", sessionId=forked)
-        gone = await editor.refused("session/load", sessionId=forked, **place)
-        assert await messages_in(agent.runnable, forked) == []
-    assert (missing.rpc_code, gone.rpc_code) == (-32002, -32002)
-    assert "nope" in missing.message
-    assert [info["sessionId"] for info in listed["sessions"]] == [session]
-    output = [[text for _, text in shape(made.messages)] for made in model.calls]
-    assert output == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
 
 
 # -- deepagents-acp 19: one agent, one folder for all sessions -------------------------------------------
@@ -232,8 +134,7 @@ async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
 @MODES
 async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_stays(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prompt("go")
         asked = await stopped(session, 2)
         with pytest.raises(SessionBusy):
@@ -247,8 +148,7 @@ async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_sta
 @MODES
 async def test_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prompt("go")
         await stopped(session, 2)
         await session.prompt(Prompt.of("something else", busy="interrupt"))

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.interrupting_agents import SCENES, ended, finish, reviewed, shown, staged, stopped
 from tests.frontends.acp.memory_editor import editing
-from tests.hubs import events_of, hub_for, only, soon, until
+from tests.hubs import events_of, only, reopened, session_for, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -93,8 +93,7 @@ async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_res
     answers = (again(1), again(2), "Done.")
     graph, _ = reviewed(mode, InMemorySaver(), answers=answers)
     journal = await open_journal("memory:")
-    async with hub_for(LangChainAgent(graph), journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(graph), journal=journal) as session:
         await session.prompt("go")
         (asked,) = await stopped(session, 1)
         assert isinstance(asked.question, Permission)
@@ -103,8 +102,7 @@ async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_res
         output = await finish(session, {"": {"option_id": "approve_always"}})
         await session.prompt("again")
         output = await ended(session)
-    async with hub_for(LangChainAgent(graph), journal=journal) as hub:
-        session = await hub.session(session.session_id)
+    async with reopened(session.session_id, LangChainAgent(graph), journal=journal) as session:
         await session.prompt("once more")
         output = await ended(session)
     await journal.close()
@@ -116,8 +114,7 @@ async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_res
 async def test_where_a_rule_asks_a_review_offers_no_always() -> None:
     graph, _ = reviewed("batched", InMemorySaver())
     policy = Policy.ask().also(Rule(decision="ask", tool="delete"))
-    async with hub_for(LangChainAgent(graph), policy=policy) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(graph), policy=policy) as session:
         await session.prompt("go")
         for asked in await stopped(session, 2):
             assert isinstance(asked.question, Permission)
@@ -330,8 +327,7 @@ async def test_a_predicate_decides_which_of_equal_calls_are_reviewed() -> None:
 
     gate: Any = {"allowed_decisions": ["approve", "reject"], "when": only_the_second}
     graph, _ = reviewed("per_call", InMemorySaver(), gate=gate)
-    async with hub_for(LangChainAgent(graph)) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(graph)) as session:
         await session.prompt("Go on.")
         (asked,) = await stopped(session, 1)
         assert isinstance(asked.question, Permission)
@@ -344,8 +340,7 @@ async def test_a_predicate_decides_which_of_equal_calls_are_reviewed() -> None:
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
 async def test_an_agent_without_a_checkpointer_can_be_reviewed_too(mode: Any) -> None:
     graph, _ = reviewed(mode, None)
-    async with hub_for(LangChainAgent(graph)) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(graph)) as session:
         await session.prompt("Go on.")
         asked = await stopped(session, 2)
         assert [one.durable_key for one in asked] == [None, None]
@@ -359,8 +354,7 @@ async def test_nobody_can_approve_in_a_review_what_the_policy_denies(mode: Any) 
     calls = [call("delete", {"path": "secrets/a"}, "d1"), call("delete", {"path": "b"}, "d2")]
     graph, _ = reviewed(mode, InMemorySaver(), answers=(calls, "Done."))
     policy = Policy.ask().also(Rule(decision="deny", path="secrets/**"))
-    async with hub_for(LangChainAgent(graph), policy=policy) as hub:
-        session = await hub.create()
+    async with session_for(LangChainAgent(graph), policy=policy) as session:
         await session.prompt("go")
         (asked,) = await stopped(session, 1)
         assert getattr(asked.question, "call_id", None) == "d2"

@@ -35,7 +35,7 @@ from tests.agents.langchain.graphs import (
     weather,
 )
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -57,8 +57,7 @@ async def test_messages_without_ids_are_said_once_in_every_turn(answer: Any, sav
         return {"messages": [answer]}
 
     agent = adapt(graph_of(node, Appended, checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         turns = [await collect(session, prompt) for prompt in ("one", "two")]
         loaded = await session.history()
     assert [text_of(events) for events in turns] == ["Fine.", "Fine."]
@@ -139,8 +138,7 @@ async def test_a_function_that_remembers_is_given_the_new_message_only() -> None
         answer = await model.ainvoke(asked)
         return entrypoint.final(value=answer, save=[*asked, answer])
 
-    async with hub_for(adapt(chat)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(chat)) as session:
         turns = [await collect(session, prompt) for prompt in ("first", "second")]
         shown = await session.history()
     assert [text_of(events) for events in turns] == ["One.", "Two."]
@@ -251,8 +249,7 @@ async def test_a_big_result_is_told_once() -> None:
 
 async def test_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
     agent, _ = agent_of("One.", "Two.", "Three.", checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         prompts = [Prompt.of(word, message_id=word, busy="queue") for word in ("a", "b", "c")]
         turns = await asyncio.gather(*(collect(session, prompt) for prompt in prompts))
         state = await agent.runnable.aget_state({"configurable": {"thread_id": "t"}})

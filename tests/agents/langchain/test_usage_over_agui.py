@@ -122,8 +122,10 @@ async def test_the_callbacks_of_the_user_are_called_beside_ours(run: Way, page: 
             self.seen += 1
 
     mine = Mine()
-    await run(agui_agent(model(), [weather], transport=page), PROMPT, on_thread("t1", mine))
+    config = on_thread("t1", mine)
+    await run(agui_agent(model(), [weather], transport=page), PROMPT, config)
     assert (mine.seen, page.text) == (2, "Let me look. It is sunny.")
+    assert config["callbacks"] == [mine]
 
 
 @WAYS
@@ -271,19 +273,19 @@ async def test_an_error_says_as_much_as_the_option_allows(
 
 @pytest.mark.parametrize("make", [agui_agent, agui_middleware, agui_system], ids=lambda made: made.__name__)
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "why"),
     [
-        {"emit_tool_results": "yes"},
-        {"emit_state_snapshots": "sometimes"},
-        {"emit_activities": 1},
-        {"max_ui_payload_size": -1},
-        {"chunk_large_results": True},
-        {"thread_id_override": 7},
-        {"error_detail_level": "loud"},
-        {"transport": object()},
+        ({"emit_tool_results": "yes"}, r"\w"),
+        ({"emit_state_snapshots": "sometimes"}, "initial, final, all, none"),
+        ({"emit_activities": 1}, r"\w"),
+        ({"max_ui_payload_size": -1}, "max_ui_payload_size"),
+        ({"chunk_large_results": True}, r"\w"),
+        ({"thread_id_override": 7}, r"\w"),
+        ({"error_detail_level": "loud"}, "full, message, code, none"),
+        ({"transport": object()}, r"plain function emit\(event\)"),
     ],
     ids=lambda given: next(iter(given)),
 )
-def test_a_wrong_option_is_refused_when_the_agent_is_made(make: Any, wrong: dict[str, Any]) -> None:
-    with pytest.raises((ConfigurationError, TypeError), match=r"\w"):
+def test_a_wrong_option_is_refused_when_the_agent_is_made(make: Any, wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises((ConfigurationError, TypeError), match=why):
         make(*([ScriptedChatModel()] if make is agui_agent else []), **wrong)

@@ -7,7 +7,7 @@ import pytest
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon
+from tests.hubs import only, run_turn, soon
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import ToolMiddleware, acp_agent, agui_agent, agui_system
@@ -68,8 +68,7 @@ async def test_an_agui_client_is_shown_the_run_all_the_same(
 async def test_a_session_goes_on(option: str, caplog: pytest.LogCaptureFixture) -> None:
     options: Any = {option: boom}
     graph = create_agent(model(), [weather], middleware=[ToolMiddleware(**options)])
-    async with hub_for(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph), "go")
     last = only(events, ev.ToolUpdate)[-1]
     assert (last.status, text_of(last.content or ())) == ("completed", "It is sunny in Rome.")
     assert isinstance(events[-1], ev.TurnFinished)

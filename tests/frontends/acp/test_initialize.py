@@ -40,6 +40,7 @@ def test_the_trunk_guarantees_and_the_card_adds() -> None:
         },
         "authMethods": [],
         "agentInfo": {"name": "hal", "title": "HAL", "version": "9"},
+        "_meta": {"steering": {"supported": True}},
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.event_verifier import plain
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import CountingJournal, TurnContext, collect, hub_for
+from tests.hubs import CountingJournal, TurnContext, collect, hub_for, session_for
 from tests.legal_sessions import rewound_sessions
 
 from trunkline import content as c
@@ -149,8 +149,7 @@ async def talks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 
 async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> None:
-    async with hub_for(talks) as hub:
-        session = await hub.create("t1")
+    async with session_for(talks, session_id="t1") as session:
         await collect(session, Prompt.of("hello", message_id="u1"))
         started = await session.history()
         turn_id = started.turns[0].turn_id

@@ -1,5 +1,7 @@
 """Profiles of agents."""
 
+from pathlib import Path
+
 import pytest
 
 from trunkline.protocols.acp import profiles
@@ -114,3 +116,15 @@ def test_gemini_is_not_offered_files() -> None:
 )
 def test_steering_is_offered_by_the_agent_itself(initialize: dict[str, object], offered: bool) -> None:
     assert STANDARD.can_steer(initialize) is offered
+
+
+def test_the_page_about_agents_has_a_row_for_each_profile() -> None:
+    page = (Path(__file__).parents[3] / "docs/adding-an-agent.md").read_text(encoding="utf-8")
+    for profile in profiles.profiles():
+        [row] = [line for line in page.splitlines() if line.startswith(f"| `{profile.name}` |")]
+        paths = [*profile.tool_name, *profile.tool_response, *profile.parent_call, *profile.subagent_name]
+        paths += profile.usage_by_model
+        names = [".".join(path) for path in (*paths, profile.session_options or ()) if path]
+        for name in (*names, *profile.agent_names, *profile.client_meta):
+            assert f"`{name}`" in row
+        assert profile.files is ("`fs` is not offered" not in row)

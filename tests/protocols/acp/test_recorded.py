@@ -92,8 +92,9 @@ def old_bash(**fields: Any) -> dict[str, Call]:
         "title": f"`{SHELL}`",
         "kind": "execute",
         "input": OLD_BASH,
+        "content": ABOUT,
     }
-    return call("toolu_fake_0001", "t.1", **{**shown, "content": ABOUT, **fields})
+    return call("toolu_fake_0001", "t.1", **shown | fields)
 
 
 def gemini_shell(**fields: Any) -> dict[str, Call]:

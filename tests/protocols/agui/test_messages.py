@@ -191,33 +191,27 @@ def test_a_terminal_and_a_change_are_sent_in_text() -> None:
     assert messages[1]["content"] == "$ ls\n"
 
 
+def sent_by_a_client(**answer: Any) -> tuple[ev.Event, ...]:
+    """A call, and the answer to it that a client sent in a message of its own."""
+    answered = ev.Answered(question_id="q1", meta={CLIENT_MESSAGE_ID: "mine"}, **answer)
+    asked = ev.Asked(question_id="q1", question=ClientCall(call_id="c1"))
+    return call(message_id="m1"), asked, answered
+
+
 @pytest.mark.parametrize("content", ["blue", [{"type": "text", "text": "blue"}]])
 def test_a_result_that_a_client_sent_keeps_its_id_and_its_form(content: Any) -> None:
-    events = (
-        call(message_id="m1"),
-        ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
-        ev.Answered(question_id="q1", outcome="accepted", content=content, meta={CLIENT_MESSAGE_ID: "mine"}),
-    )
+    events = sent_by_a_client(outcome="accepted", content=content)
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": content}
-
     assert snapshot(*events)[1] == brought
-    assert (
-        snapshot(*events, ev.ToolUpdate(call_id="c1", status="completed", raw_output=content))[1] == brought
-    )
+    completed = ev.ToolUpdate(call_id="c1", status="completed", raw_output=content)
+    assert snapshot(*events, completed)[1] == brought
     failed = ev.ToolUpdate(call_id="c1", status="failed", reason="broke")
     assert snapshot(*events, failed)[1] == {**brought, "error": "broke"}
 
 
 def test_an_error_that_a_client_sent_is_its_own_before_the_agent_knows_it() -> None:
-    events = (
-        call(message_id="m1"),
-        ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
-        ev.Answered(
-            question_id="q1", outcome="declined", content="", reason="broke", meta={CLIENT_MESSAGE_ID: "mine"}
-        ),
-    )
+    events = sent_by_a_client(outcome="declined", content="", reason="broke")
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": "", "error": "broke"}
-
     assert snapshot(*events)[1] == brought
     failed = ev.ToolUpdate(call_id="c1", status="failed", reason="the front end did not run it")
     assert snapshot(*events, failed)[1] == brought

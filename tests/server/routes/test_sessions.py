@@ -1,13 +1,15 @@
 """Sessions over HTTP: listed, read, followed, commanded and deleted, by nobody but their principal."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.hubs import soon, until
+from tests.hubs import TurnContext, make, soon, until
 from tests.server.running_server import frames, run_events, run_input, served
 
+from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.journal import open_journal
 
@@ -149,6 +151,27 @@ async def test_commands_prompt_answer_and_cancel() -> None:
         assert (await post(type="rewind")).status_code == 200
         assert (await post(type="fly")).status_code == 422
         assert (await client.post("/sessions/none/commands", json={"type": "cancel"})).status_code == 404
+
+
+async def test_a_prompt_can_steer_the_running_turn() -> None:
+    async def look(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "began. "
+        while not (messages := await ctx.steered()):
+            await asyncio.sleep(0.001)
+        yield f"also {messages[0].text}"
+
+    async with served(make(look)) as (app, client):
+        session = await (await app.agents.hub()).create("t1")
+        started = await session.prompt("first")
+        command = {
+            "type": "prompt", "busy": "steer", "key": "k", "content": [{"type": "text", "text": "more"}],
+        }  # fmt: skip
+        waits = await client.post("/sessions/t1/commands", json=command)
+        await soon(session.wait_until_idle())
+        joined = await client.post("/sessions/t1/commands", json=command)
+    assert waits.json()["result"] == {"prompt_id": "k"}
+    result = joined.json()["result"]
+    assert (result["turn_id"], result["steered"]) == (started.turn_id, True)
 
 
 async def test_a_deleted_session_is_gone_and_its_followers_are_let_go() -> None:

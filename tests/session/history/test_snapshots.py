@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hubs import CountingJournal, collect, hub_for, soon, until
+from tests.hubs import CountingJournal, collect, hub_for, reopened, soon, until
 from tests.legal_sessions import rewound_sessions
 
 from trunkline import events as ev
@@ -85,8 +85,7 @@ async def kept(journal: Journal, part: str) -> list[Snapshot]:
 
 async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
     """What a fresh process knows of the session."""
-    async with hub_for(journal=journal) as hub:
-        session = await hub.session("s")
+    async with reopened("s", journal=journal) as session:
         conversation = await session.history()
         return session.open_state.take(), conversation, session.stored_seq
 
@@ -140,8 +139,7 @@ async def test_a_rewind_in_a_long_session_reads_as_little_as_in_a_short_one() ->
         async with hub_for(journal=journal, snapshot_after=20) as hub:
             session = await talk(hub, turns)
             await written(session)
-        async with hub_for(journal=journal) as hub:
-            session = await hub.session("s")
+        async with reopened("s", journal=journal) as session:
             journal.read_records = 0
             await session.rewind("u5")
             counts[turns] = journal.read_records
@@ -157,8 +155,7 @@ async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> N
     async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 10)
         last = session.receipts.by_prompt["p9"]
-    async with hub_for(journal=journal) as hub:
-        session = await hub.session("s")
+    async with reopened("s", journal=journal) as session:
         again = await soon(session.prompt(Prompt.of("word 9", key="p9")))
         assert again.turn_id == last.turn_id, "a prompt that was taken is known again"
         events = await collect(session, Prompt.of("more", message_id="u10"))

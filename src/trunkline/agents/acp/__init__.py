@@ -2,6 +2,8 @@
 
 * ``agent``: the agent: its processes, its sessions, logins
 * ``agent_sessions``: the sessions that exist at an agent, for a list and for imports
+* ``client``: ``AcpClient``, for a program that wants a client and nothing else
+* ``client_requests``: answers what an agent asks of an ``AcpClient``
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end
 * ``elicitation_requests``: answers ``elicitation/create`` by questions of the session
 * ``errors``: why an agent process cannot be used, and what an agent's errors mean
@@ -22,6 +24,7 @@
 * ``session``: the prompts of one session: sent, watched, cancelled
 * ``terminal_requests``: answers ``terminal/*`` by the session's terminals
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins
+* ``update_delivery``: delivers updates to a function of a program, one after another
 """
 
 from __future__ import annotations
@@ -32,15 +35,27 @@ from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.agents.acp.agent import AcpAgent
+    from trunkline.agents.acp.client import AcpClient, PromptResult
     from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
+    from trunkline.agents.acp.permission_options import PermissionRequest
 
-__all__ = ["AcpAgent", "AgentCommandNotFound", "HandshakeFailed"]
+__all__ = [
+    "AcpAgent",
+    "AcpClient",
+    "AgentCommandNotFound",
+    "HandshakeFailed",
+    "PermissionRequest",
+    "PromptResult",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AcpAgent": "trunkline.agents.acp.agent",
+        "AcpClient": "trunkline.agents.acp.client",
         "AgentCommandNotFound": "trunkline.agents.acp.errors",
         "HandshakeFailed": "trunkline.agents.acp.errors",
+        "PermissionRequest": "trunkline.agents.acp.permission_options",
+        "PromptResult": "trunkline.agents.acp.client",
     },
 )

@@ -83,13 +83,15 @@ class AcpEncoder:
         turns_only: bool = False,
         asks_as_text: bool = False,
         shows_exceptions: bool = True,
+        own_prompts: Collection[str] = (),
     ) -> None:
         """Encode for a client with these capabilities.
 
         ``terminals`` are those the client runs itself; paths that are not absolute begin in ``folder``;
         ``replay`` sends the person's messages too; ``turns_only`` leaves out what belongs to no turn;
         with ``asks_as_text`` a question that the client cannot show is asked in text, and the next message
-        answers it; without ``shows_exceptions`` the texts of exceptions are left out.
+        answers it; without ``shows_exceptions`` the texts of exceptions are left out. A message that joined
+        the turn is sent unless the client sent it: ``own_prompts`` are its keys.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
@@ -108,6 +110,7 @@ class AcpEncoder:
         self._turns_only = turns_only
         self._asks_as_text = asks_as_text
         self._shows_exceptions = shows_exceptions
+        self._own_prompts = own_prompts
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
         self._asked: dict[str, ev.Asked] = {}
@@ -168,7 +171,8 @@ class AcpEncoder:
         return [self._chunk(_CHUNKS[type(event)], event, {"type": "text", "text": event.delta})]
 
     def _user(self, event: ev.UserMessage, at: float) -> list[Out]:
-        if not self._replay:
+        is_news = event.prompt_id is not None and event.prompt_id not in self._own_prompts
+        if not self._replay and not is_news:
             return []
         return [self._chunk("user_message_chunk", event, block_to_wire(block)) for block in event.content]
 

@@ -17,23 +17,24 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
-from trunkline.content import Content, TextBlock
+from trunkline.content import Content
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
-from trunkline.frontends.acp.known_words import stop_reason
 from trunkline.frontends.acp.open_session import OpenSession, OrderedRequests, RunningPrompt
-from trunkline.frontends.acp.prompt_view import PromptView
-from trunkline.frontends.acp.request_checks import check_content, check_folders
+from trunkline.frontends.acp.prompt_view import PromptView, prompt_result
+from trunkline.frontends.acp.request_checks import check_content, check_folders, is_command
 from trunkline.frontends.acp.session_list import list_sessions
+from trunkline.frontends.acp.steering import METHOD as STEERING
+from trunkline.frontends.acp.steering import PROMPT_REQUIRED, steering_outcome, wants_prompt
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc.connection import Connection, Reply, error_with_details
-from trunkline.protocols.jsonrpc.messages import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.jsonrpc.connection import Connection, Reply
+from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.questions import Permission
 from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
@@ -316,6 +317,7 @@ class AcpEndpoint:
             terminals=opened.terminal_ids,
             may_answer=self._may_answer,
             shows_exceptions=self._mcp_reach is None,
+            own_prompts=opened.steering,
             after=after,
             announce=announce,
         )
@@ -334,7 +336,7 @@ class AcpEndpoint:
                 while True:
                     # Whole batches: nearly all events are of turns, and are not sent here.
                     for entry in await reader.next():
-                        if isinstance(entry.event, ev.TurnStarted) and entry.event.by == "agent":
+                        if isinstance(entry.event, ev.TurnStarted) and opened.is_shown(entry.event):
                             # Updates are legal at any time; the turn's questions are asked as well.
                             self._show(opened, entry.event.turn_id or "")
                         elif entry.event.turn_id is None:
@@ -372,7 +374,7 @@ class AcpEndpoint:
         try:
             session = await self._current_session(request.session_id)
             view = opened.asking
-            if view is not None and self._is_command(session, content):
+            if view is not None and is_command(content, session.view.commands):
                 await view.cancel_turn()
                 view = None
             if view is not None:
@@ -387,7 +389,7 @@ class AcpEndpoint:
                 running.begun.set()
                 if running.cancelled:
                     self._connection.spawn(session.cancel(turn_id, by="acp"))
-            result = _result(await view.wait())
+            result = prompt_result(await view.wait())
             self._warn_of_unused_servers(opened, view.turn_id)
             return result
         finally:
@@ -405,11 +407,20 @@ class AcpEndpoint:
         encoder = AcpEncoder(opened.session.session_id, self._client)
         self._send(encoder.feed(Entry(0, 0, 0, 0.0, notice)))
 
-    def _is_command(self, session: Session, content: tuple[Content, ...]) -> bool:
-        """Whether a message runs one of the session's commands."""
-        first = content[0]
-        parts = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
-        return bool(parts) and parts[0] in {f"/{one.name}" for one in session.view.commands}
+    async def _steer(self, request: wire.PromptRequest) -> Any:
+        content = blocks_from_wire(request.prompt)
+        check_content(content, self._hub.agent.card.prompt)
+        needs_turn = wants_prompt(request.meta)
+        session = await self._current_session(request.session_id)
+        opened = self._find(request.session_id)
+        await session.wait_for_ending_turn()
+        if needs_turn and not session.busy:
+            return PROMPT_REQUIRED
+        prompt = Prompt(key=opened.begin_steering(), content=content, by="acp", busy="steer")
+        receipt = await session.prompt(prompt)
+        if receipt.turn_id and not (receipt.steered or self._may_follow):
+            self._show(opened, receipt.turn_id)
+        return steering_outcome(receipt)
 
     async def _start_turn(
         self,
@@ -441,10 +452,10 @@ class AcpEndpoint:
             if running is opened.prompt:
                 self._connection.spawn(opened.session.cancel(by="acp"))
             return True
-        view = opened.asking
+        view = opened.shown
         if view is None:
             return False
-        # Its prompt is answered, but its turn still waits for a message that will not come.
+        # Its prompt is answered, but its turn still waits for a message that will not come; or it had none.
         view.stop_waiting()
         self._connection.spawn(opened.session.cancel(view.turn_id, by="acp"))
         return True
@@ -483,16 +494,5 @@ class AcpEndpoint:
         "session/set_mode": (wire.SetSessionModeRequest, _set_mode),
         "session/set_config_option": (wire.SetSessionConfigOptionRequest, _set_option),
         "session/prompt": (wire.PromptRequest, _prompt),
+        STEERING: (wire.PromptRequest, _steer),
     }
-
-
-def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
-    if terminal is None:
-        return {"stopReason": "end_turn"}
-    if isinstance(terminal, ev.TurnFinished):
-        result: dict[str, Any] = {"stopReason": stop_reason(terminal.stop_reason)}
-        if terminal.usage:
-            result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
-        return result
-    log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
-    raise error_with_details(INTERNAL_ERROR, terminal.message)

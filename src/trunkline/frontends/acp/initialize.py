@@ -48,6 +48,8 @@ def initialize_result(
             "title": card.get("title") or card.get("name", "agent"),
             "version": card.get("version", "0"),
         },
+        # An extension of claude-agent-acp and codex-acp: ``_session/steering`` (see steering.py).
+        "_meta": {"steering": {"supported": True}},
     }
 
 

@@ -64,7 +64,7 @@ class LazyEndpoint:
         """Carry out a request."""
         if method == "initialize":
             return await self._initialize(params)
-        if method.startswith("_"):
+        if method.startswith("_") and method != "_session/steering":
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
         return await (await self._open_endpoint()).handle(method, params)
 

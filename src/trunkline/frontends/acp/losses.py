@@ -7,8 +7,8 @@ from trunkline import events as ev
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the prompt itself is the start",
     ev.TurnResumed: "the next update shows it",
-    ev.PromptQueued: "a second prompt is refused (-32600)",
-    ev.PromptDropped: "a second prompt is refused (-32600)",
+    ev.PromptQueued: "the answer to _session/steering says it; a second prompt is refused (-32600)",
+    ev.PromptDropped: "its turn never begins; a second prompt is refused (-32600)",
     ev.Rewound: "ACP v1 cannot take messages back; a load shows the shorter history",
     ev.RunOpened: "the journal's own",
     ev.RunClosed: "the journal's own",

@@ -6,12 +6,15 @@ import asyncio
 from typing import Any
 
 from trunkline.errors import SessionBusy
+from trunkline.events import TurnStarted
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.ids import new_id
 from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
+
+_REMEMBERED = 100
 
 
 class RunningPrompt:
@@ -39,6 +42,8 @@ class OpenSession:
         self.files: EditorFiles | None = None
         self.terminals: EditorTerminals | None = None
         self.warned_of_unused_servers = False
+        self.steering: dict[str, None] = {}
+        """The newest messages that this client sent for a running turn, by key."""
         self.commands_due = False
         """Whether the client may have missed the agent's commands."""
         self.prompt: RunningPrompt | None = None
@@ -65,6 +70,18 @@ class OpenSession:
         """Whether the session has readers besides this client's own."""
         own = (self.followed is self.session) + (self.shown is not None)
         return self.session.followers > own
+
+    def is_shown(self, turn: TurnStarted) -> bool:
+        """Whether the client is shown a turn that no prompt of its own waits for."""
+        return turn.by == "agent" or turn.prompt_id in self.steering
+
+    def begin_steering(self) -> str:
+        """Give the key of a message for the running turn."""
+        key = new_id("prompt")
+        self.steering[key] = None
+        if len(self.steering) > _REMEMBERED:
+            del self.steering[next(iter(self.steering))]
+        return key
 
     # -- prompts -----------------------------------------------------------------------------------
 

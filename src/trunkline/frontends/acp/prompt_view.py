@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Collection
 from functools import partial
 from typing import Any, cast
+
+import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -29,14 +32,18 @@ from trunkline.frontends.acp.forms_as_text import (
     message_text,
     read_answer,
 )
+from trunkline.frontends.acp.known_words import stop_reason
 from trunkline.frontends.acp.questions import Asker
 from trunkline.protocols.acp import wire
-from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.protocols.jsonrpc.connection import Connection, error_with_details
+from trunkline.protocols.jsonrpc.messages import INTERNAL_ERROR
 from trunkline.questions import Form, Permission
 from trunkline.session.ids import new_id
 from trunkline.session.questions import check_answer
 from trunkline.session.session import Session
 from trunkline.session.window import Window
+
+log = logging.getLogger("trunkline.acp")
 
 Terminal = ev.TurnFinished | ev.TurnFailed
 
@@ -54,6 +61,7 @@ class PromptView:
         terminals: Collection[str] = (),
         may_answer: bool = True,
         shows_exceptions: bool = True,
+        own_prompts: Collection[str] = (),
         after: Cursor | None = None,
         announce: bool = False,
     ) -> None:
@@ -78,6 +86,7 @@ class PromptView:
             turns_only=True,
             asks_as_text=may_answer,
             shows_exceptions=shows_exceptions,
+            own_prompts=own_prompts,
         )
         self._window = Window(
             session,
@@ -225,6 +234,19 @@ class PromptView:
             "content": {"type": "text", "text": text},
         }
         self._connection.notify("session/update", {"sessionId": self.session.session_id, "update": update})
+
+
+def prompt_result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
+    """Give the answer to a prompt; None is a turn that waits for the next one."""
+    if terminal is None:
+        return {"stopReason": "end_turn"}
+    if isinstance(terminal, ev.TurnFinished):
+        result: dict[str, Any] = {"stopReason": stop_reason(terminal.stop_reason)}
+        if terminal.usage:
+            result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
+        return result
+    log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
+    raise error_with_details(INTERNAL_ERROR, terminal.message)
 
 
 def _form(asked: ev.Asked) -> Form:

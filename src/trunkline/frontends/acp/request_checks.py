@@ -6,8 +6,9 @@ import os
 from collections.abc import Sequence
 
 from trunkline.agents.interface import PromptCapabilities
-from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
+from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock, TextBlock
 from trunkline.errors import InvalidCommand
+from trunkline.events import CommandInfo
 
 
 def check_content(content: Sequence[Content], able: PromptCapabilities) -> None:
@@ -22,6 +23,13 @@ def check_content(content: Sequence[Content], able: PromptCapabilities) -> None:
         )
         if wanted:
             raise InvalidCommand(f"this agent takes no {wanted} blocks (see promptCapabilities)")
+
+
+def is_command(content: Sequence[Content], commands: Sequence[CommandInfo]) -> bool:
+    """Whether a message runs one of these commands."""
+    first = content[0]
+    parts = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
+    return bool(parts) and parts[0] in {f"/{one.name}" for one in commands}
 
 
 def check_folders(cwd: str, more: Sequence[str] = (), *, local: bool = False) -> None:

@@ -21,6 +21,7 @@
 * ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
 * ``snapshot_size``: makes a snapshot of messages small enough, and corrects it, so that a client can take it
 * ``state``: the shared state in a run: snapshots and patches
+* ``steering``: a run whose message is for the turn that is running
 * ``substitute_messages``: text messages for what AG-UI has no event for that pages show
 * ``tool_calls``: tool calls on the wire
 * ``transports``: takes AG-UI events to a client, for agents without our server

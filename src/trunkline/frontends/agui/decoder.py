@@ -134,10 +134,10 @@ def _explain(fault: str) -> str:
 
 
 def forwarded_props(request: wire.RunAgentInput) -> dict[str, Any]:
-    """What a client passes on to the agent, without the answer of an older client."""
+    """What a client passes on to the agent, without the answer of an older client and what is for us."""
     props: Any = request.forwarded_props
     given = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
-    return {name: value for name, value in given.items() if name != "command"}
+    return {name: value for name, value in given.items() if name not in ("command", "trunkline")}
 
 
 def is_modern(request: wire.RunAgentInput) -> bool:
@@ -272,9 +272,8 @@ def _check_results(messages: Sequence[wire.Message], thread: ThreadOutline, wait
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def _start(
-    request: wire.RunAgentInput, thread: ThreadOutline, page: Page | None, *, cancels_waiting: bool
-) -> StartTurn:
+def read_prompt(request: wire.RunAgentInput) -> Prompt:
+    """Make a prompt of the last message, which must be the user's."""
     last = request.messages[-1] if request.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
@@ -293,6 +292,13 @@ def _start(
     )
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
+    return prompt
+
+
+def _start(
+    request: wire.RunAgentInput, thread: ThreadOutline, page: Page | None, *, cancels_waiting: bool
+) -> StartTurn:
+    prompt = read_prompt(request)
     if thread.outline.is_empty:
         return StartTurn(prompt=prompt, history=_imported(request.messages[:-1]))
     rewind_to = _find_rewind_target(request.messages, thread, page)

@@ -15,16 +15,18 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
-from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent
+from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent, read_prompt
 from trunkline.frontends.agui.follow import AguiFollower
 from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
 from trunkline.frontends.agui.legacy_interrupts import ignores_question, with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
+from trunkline.frontends.agui.steering import SteeringRun, steering_key, wants_to_steer
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
+from trunkline.session.receipts import Receipt
 from trunkline.session.session import Session
 
 _REMEMBERED_RUNS = 1024
@@ -91,6 +93,17 @@ class AguiEndpoint:
                 await session.own()
                 request = with_resume(request, session.open_questions, session.question_ids)
                 key = _RunKey.of(request, principal, thread_id, run_id)
+                steers = wants_to_steer(request)
+                if steers and (receipt := await self._steer(session, request, key, starter, check_new)):
+                    return SteeringRun(
+                        session,
+                        request,
+                        receipt,
+                        chosen,
+                        run_id=run_id,
+                        front_end=front_end,
+                        sees_history=starter is None,
+                    )
                 drops = chosen.import_history == "drop"
                 start, thread = await self._enter(
                     session,
@@ -174,6 +187,31 @@ class AguiEndpoint:
             with contextlib.suppress(SessionBusy):
                 return await self.hub.create(thread_id, principal=principal)
             return await self.hub.session(thread_id, principal=principal)
+
+    async def _steer(
+        self,
+        session: Session,
+        request: wire.RunAgentInput,
+        key: _RunKey,
+        starter: str | None,
+        check_new: Callable[[int], None] | None,
+    ) -> Receipt | None:
+        """Give the message of a run to the running turn; None without one, or if the run is known."""
+        prompt_key = steering_key(request, key.run_id)
+        if (known := session.receipts.by_prompt.get(prompt_key)) is not None:
+            return known
+        await session.wait_for_ending_turn()
+        if not session.busy or session.open_questions or key in self._runs:
+            return None
+        self._check_starter(session.running_turn_id or "", starter)
+        prompt = read_prompt(request)
+        if check_new is not None:
+            check_new(count_new_bytes(request, (await read_thread(session)).has_id))
+        return await session.prompt(
+            msgspec.structs.replace(
+                prompt, key=prompt_key, by=key.by, busy="steer", step_kinds=self.options.step_kinds
+            )
+        )
 
     # -- carrying out a request --------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from trunkline import events as ev
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the run itself is the start",
     ev.TurnResumed: "the next run shows it",
-    ev.PromptQueued: "a second run of a thread is refused (409)",
-    ev.PromptDropped: "a second run of a thread is refused (409)",
+    ev.PromptQueued: "a run that steers waits; any other second run of a thread is refused (409)",
+    ev.PromptDropped: "a run that steers ends with an error",
     ev.Rewound: "a messages snapshot shows the shorter history",
     ev.RunOpened: "the journal's own",
     ev.RunClosed: "the journal's own",

@@ -1,6 +1,7 @@
 """The Agent Client Protocol, version 1 (https://agentclientprotocol.com).
 
 * ``agent_options``: the options of a session at an agent, as one list
+* ``compactions``: compactions of an agent's context
 * ``config_options``: configuration options on the wire, and modes for clients that know no options
 * ``content``: content blocks both ways
 * ``decoder``: what an agent says in a session, as neutral events
@@ -13,6 +14,7 @@
 * ``prompt_result``: how a turn ended, and what it cost
 * ``replay``: the history of a session at an agent, as session/load sends it
 * ``session_facts``: commands, titles, usage and notices
+* ``session_messages``: messages between the sessions of an agent
 * ``subagents``: subagents of an agent as lanes
 * ``tool_calls``: one state a call, made of all the updates that name it
 * ``transport``: what an ACP transport of a program can do

@@ -16,16 +16,18 @@ from typing import Any, ClassVar
 import msgspec
 
 from trunkline import events as ev
-from trunkline.content import Content, TextBlock, text_of
+from trunkline.content import Content, TextBlock
 from trunkline.options import ConfigOption
 from trunkline.protocols.acp.agent_options import AgentOptions
+from trunkline.protocols.acp.compactions import Compactions
 from trunkline.protocols.acp.content import block_from_wire
-from trunkline.protocols.acp.fields import as_list, as_object, look_up, merge, text_in
+from trunkline.protocols.acp.fields import as_object, look_up, merge, text_in
 from trunkline.protocols.acp.message_ids import MessageIds
 from trunkline.protocols.acp.plans import Plans
 from trunkline.protocols.acp.profiles import STANDARD, Profile
 from trunkline.protocols.acp.prompt_echo import PromptEcho
 from trunkline.protocols.acp.session_facts import SOURCE, session_fact
+from trunkline.protocols.acp.session_messages import SessionMessages
 from trunkline.protocols.acp.subagents import Lane, Lanes
 from trunkline.protocols.acp.tool_calls import CANCELLED, UNFINISHED, CallState, ToolCalls
 
@@ -68,8 +70,8 @@ class AcpDecoder:
         self._plans = Plans()
         self._user: tuple[str, list[Content], dict[str, Any]] | None = None
         self._user_messages = 0
-        self._summaries: dict[str, list[Content]] = {}
-        self._letters: dict[str, dict[str, Any]] = {}
+        self._compactions = Compactions()
+        self._session_messages = SessionMessages()
 
     # -- turns -------------------------------------------------------------------------------------
 
@@ -86,7 +88,6 @@ class AcpDecoder:
         self._ids.begin_turn(prefix)
         self._calls.begin_turn()
         self._lanes.begin_turn()
-        self._summaries.clear()
         self._echo.clear()
         self._echo.expect(prompt)
 
@@ -105,11 +106,7 @@ class AcpDecoder:
             outcome = lane.outcome or ("cancelled" if cancelled else "completed")
             out.append(self._lanes.finish(lane, outcome))
         out += self._settle(None, cancelled)
-        for compaction_id in self._summaries:
-            status = "cancelled" if cancelled else "failed"
-            error = CANCELLED if cancelled else "the agent ended its turn before it was done"
-            out.append(ev.Compaction(compaction_id=compaction_id, status=status, error=error))
-        self._summaries.clear()
+        out += self._compactions.close(cancelled=cancelled)
         self.in_turn = False
         return out
 
@@ -325,7 +322,7 @@ class AcpDecoder:
                 key,
                 parent=parent.lane if parent is not None else None,
                 parent_call_id=self._calls.call_id(key) if is_call else None,
-                title=text_in(task, "subagent_type") or (parent.name if parent is not None else None),
+                title=self._subagent_name(meta, task) or (parent.name if parent is not None else None),
                 description=text_in(task, "description"),
             )
             out.append(started)
@@ -333,19 +330,27 @@ class AcpDecoder:
             return out, None  # A call cannot run inside of itself.
         return out, lane.name
 
+    def _subagent_name(self, meta: Mapping[str, Any], task: Mapping[str, Any]) -> str | None:
+        """Give the kind of a subagent, as its agent says it there, or in the arguments of the call."""
+        name = look_up(meta, self.profile.subagent_name)
+        return name if isinstance(name, str) and name else text_in(task, "subagent_type")
+
     def _lane_ends_with(self, call: CallState) -> list[ev.AnyEvent]:
         """Let the subagent of a call end with it, as soon as nothing of it is open."""
         lane = self._lanes.get(call.native_id)
         if lane is not None and lane.outcome is None:
             outcomes = {"completed": "completed", "cancelled": "cancelled"}
             lane.outcome = outcomes.get(call.status, "failed")
-        return self._finish_lanes()
+        return self._finish_lanes(below=call.native_id)
 
-    def _finish_lanes(self) -> list[ev.AnyEvent]:
+    def _finish_lanes(self, below: str | None = None) -> list[ev.AnyEvent]:
+        """End the lanes that have nothing left to do; ``below`` a call: those of its subagents alone."""
         return [
             self._lanes.finish(lane, lane.outcome)
             for lane in self._lanes.innermost_first()
-            if lane.outcome is not None and not self._is_busy(lane)
+            if lane.outcome is not None
+            and not self._is_busy(lane)
+            and (below is None or self._lanes.contains(lane.name, below))
         ]
 
     def _is_busy(self, lane: Lane) -> bool:
@@ -383,55 +388,12 @@ class AcpDecoder:
         return [*out, msgspec.structs.replace(event, lane=lane)]
 
     def _compaction(self, update: dict[str, Any]) -> list[ev.AnyEvent] | None:
-        compaction_id = text_in(update, "compactionId")
-        if compaction_id is None:
-            return None
-        status: Any = "in_progress"
-        if update["sessionUpdate"] == "compaction_update":
-            status = text_in(update, "status")
-            blocks = [block_from_wire(item) for item in as_list(update.get("summary"))]
-            if status is None or None in blocks:
-                return None
-            summary = [block for block in blocks if block is not None]
-        else:
-            block = block_from_wire(update.get("content"))
-            if block is None:
-                return None
-            summary = [*self._summaries.get(compaction_id, []), block]
-        out = self._ensure_turn()
-        if status == "in_progress":
-            self._summaries[compaction_id] = summary or self._summaries.get(compaction_id, [])
-        else:
-            self._summaries.pop(compaction_id, None)
-        event = ev.Compaction(
-            meta=as_object(update.get("_meta")) or None,
-            compaction_id=compaction_id,
-            status=status,
-            summary=text_of(summary) or None,
-            error=text_in(update, "error"),
-        )
-        return [*out, event]
+        event = self._compactions.take(update)
+        return None if event is None else [*self._ensure_turn(), event]
 
     def _session_message(self, update: dict[str, Any]) -> list[ev.AnyEvent] | None:
-        """Show a message between sessions as an activity: it is the agent's work, not its answer."""
-        message_id = text_in(update, "messageId")
-        if message_id is None:
-            return None
-        letter = self._letters.setdefault(message_id, {"content": []})
-        if update["sessionUpdate"] == "session_message_chunk":
-            letter["content"] = [*letter["content"], update.get("content")]
-        else:
-            fields = {k: v for k, v in update.items() if k not in ("sessionUpdate", "messageId", "_meta")}
-            letter |= {**fields, "content": as_list(fields.get("content", letter["content"]))}
-        if len(self._letters) > 100:
-            del self._letters[next(iter(self._letters))]
-        event = ev.Activity(
-            meta=as_object(update.get("_meta")) or None,
-            activity_id=message_id,
-            activity_type="session_message",
-            content=dict(letter),
-        )
-        return [*self._ensure_turn(), event]
+        event = self._session_messages.take(update)
+        return None if event is None else [*self._ensure_turn(), event]
 
     # -- facts about the session -------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Where a tool's result is if there is no ``rawOutput``; often in an update before the last one."""
     parent_call: tuple[Path, ...] = ()
     """Where an update of a subagent names the call that started it."""
+    subagent_name: tuple[Path, ...] = ()
+    """Where an update of a subagent says what kind of subagent it is."""
     usage_by_model: tuple[Path, ...] = ()
     """Where the answer to a prompt lists the tokens of each model."""
     files: bool = True
@@ -112,7 +114,9 @@ QWEN = Profile(
     commands=("qwen",),
     # {"toolName": "run_shell_command"}
     tool_name=(("toolName",),),
+    # {"parentToolCallId": "call_1", "subagentType": "Explore"} on what a subagent says and does.
     parent_call=(("parentToolCallId",),),
+    subagent_name=(("subagentType",),),
 )
 
 GEMINI = Profile(

@@ -7,7 +7,8 @@ by another Trunkline is not read, and the records are.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -49,24 +50,6 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
 _decoder = msgspec.json.Decoder(OpenSnapshot)
 
 
-_LEARNED_FROM: frozenset[type[ev.Event]] = frozenset(
-    {
-        ev.TurnStarted,
-        ev.TurnFinished,
-        ev.TurnFailed,
-        ev.Asked,
-        ev.Answered,
-        ev.ConfigChanged,
-        ev.CommandsChanged,
-        ev.StateReplaced,
-        ev.StatePatched,
-        ev.PromptQueued,
-        ev.PromptDropped,
-    }
-)
-"""What some part learns from: most records of a long session are none of these."""
-
-
 class OpenState:
     """The parts of a session that learn from its records."""
 
@@ -105,30 +88,61 @@ class OpenState:
     def apply(self, entry: Entry) -> None:
         """Learn from an entry that the grammar has seen."""
         self.last = entry
-        event = entry.event
-        if type(event) not in _LEARNED_FROM:
-            return
-        self.questions.apply(event)
-        self.permissions.apply(event)
-        self.view.apply(event)
-        if isinstance(event, ev.TurnStarted):
-            turn_id = event.turn_id or ""
-            self.begin(turn_id, entry.seq)
-            if event.prompt_id is not None:
-                self.receipts.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
-                self.queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.UserMessage) and event.prompt_id is not None:
+        learn = self._learn.get(type(entry.event))
+        if learn is not None:  # Most records of a long session teach nothing.
+            learn(self, entry.event, entry.seq)
+
+    def _turn_started(self, event: ev.TurnStarted, seq: int) -> None:
+        turn_id = event.turn_id or ""
+        self.begin(turn_id, seq)
+        if event.prompt_id is not None:
+            self.receipts.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+            self.queue.pop(event.prompt_id, None)
+
+    def _user_message(self, event: ev.UserMessage, seq: int) -> None:
+        if event.prompt_id is not None:
             joined = Receipt(prompt_id=event.prompt_id, turn_id=event.turn_id, message_id=event.message_id)
             self.receipts.remember(msgspec.structs.replace(joined, steered=True))
             self.queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.PromptQueued):
-            self.queue[event.prompt_id] = Prompt(content=event.content)
-        elif isinstance(event, ev.PromptDropped):
-            self.queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.ConfigChanged):
-            self._options = event.options
-        elif isinstance(event, ev.CommandsChanged):
-            self._commands = event.commands
+
+    def _prompt_queued(self, event: ev.PromptQueued, seq: int) -> None:
+        self.queue[event.prompt_id] = Prompt(content=event.content)
+
+    def _prompt_dropped(self, event: ev.PromptDropped, seq: int) -> None:
+        self.queue.pop(event.prompt_id, None)
+
+    def _permission(self, event: ev.Asked | ev.TurnFinished | ev.TurnFailed, seq: int) -> None:
+        self.permissions.apply(event)
+
+    def _answered(self, event: ev.Answered, seq: int) -> None:
+        self.questions.apply(event)
+        self.permissions.apply(event)
+
+    def _options_changed(self, event: ev.ConfigChanged, seq: int) -> None:
+        self._options = event.options
+        self.view.apply(event)
+
+    def _commands_changed(self, event: ev.CommandsChanged, seq: int) -> None:
+        self._commands = event.commands
+        self.view.apply(event)
+
+    def _state_changed(self, event: ev.StateReplaced | ev.StatePatched, seq: int) -> None:
+        self.view.apply(event)
+
+    _learn: ClassVar[dict[type[ev.Event], Callable[[Any, Any, int], None]]] = {
+        ev.TurnStarted: _turn_started,
+        ev.TurnFinished: _permission,
+        ev.TurnFailed: _permission,
+        ev.UserMessage: _user_message,
+        ev.PromptQueued: _prompt_queued,
+        ev.PromptDropped: _prompt_dropped,
+        ev.Asked: _permission,
+        ev.Answered: _answered,
+        ev.ConfigChanged: _options_changed,
+        ev.CommandsChanged: _commands_changed,
+        ev.StateReplaced: _state_changed,
+        ev.StatePatched: _state_changed,
+    }
 
     def begin(self, turn_id: str, seq: int) -> None:
         """Remember where a turn begins, and what the shared state is there."""

@@ -30,7 +30,7 @@ from tests.agents.langchain.recorded_updates import (
     text,
 )
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon, text_of
+from tests.hubs import only, run_turn, soon, text_of
 
 import trunkline.agents.langchain.callbacks.hosted_handler as callbacks
 from trunkline import events as ev
@@ -283,8 +283,7 @@ async def test_in_a_session_it_leaves_the_word_to_the_session() -> None:
     transport = RecordingTransport()
     handler = TrunklineCallbackHandler(transport=transport)
     graph = create_agent(ScriptedChatModel("Said once."), [])
-    async with hub_for(LangChainAgent(graph, config={"callbacks": [handler]})) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(LangChainAgent(graph, config={"callbacks": [handler]}), "go")
     assert text_of(events) == "Said once."
     assert transport.emitted == []
 

@@ -15,7 +15,7 @@ from langchain_core.tools import tool
 from langgraph.graph import MessagesState
 from tests.agents.langchain.graphs import agent_of, graph_of, run_turn
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon, text_of
+from tests.hubs import collect, only, session_for, soon, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -57,16 +57,14 @@ class Eager(BaseChatModel):
 
 
 async def test_a_model_that_never_waits_is_read_while_it_speaks_and_can_be_cancelled() -> None:
-    async with hub_for(adapt(create_agent(Eager(), []))) as hub:
-        session = await hub.create()
-        async with session.follow() as reader:
-            await session.prompt("for ever")
-            said: list[Any] = []
-            while not only(said, ev.Text):
-                said += [entry.event for entry in await soon(reader.next())]
-            assert await soon(session.cancel())
-            while not only(said, ev.TurnFinished):
-                said += [entry.event for entry in await soon(reader.next())]
+    async with session_for(adapt(create_agent(Eager(), []))) as session, session.follow() as reader:
+        await session.prompt("for ever")
+        said: list[Any] = []
+        while not only(said, ev.Text):
+            said += [entry.event for entry in await soon(reader.next())]
+        assert await soon(session.cancel())
+        while not only(said, ev.TurnFinished):
+            said += [entry.event for entry in await soon(reader.next())]
     assert only(said, ev.TurnFinished)[0].stop_reason == "cancelled"
     words = text_of(said).split()
     assert words == [str(number) for number in range(len(words))]
@@ -87,10 +85,8 @@ async def test_a_model_that_a_plain_function_calls_in_a_thread_is_heard_whole(
 
 
 async def test_a_reader_that_stays_behind_does_not_make_a_model_wait() -> None:
-    async with hub_for(adapt(create_agent(Eager(), []))) as hub:
-        session = await hub.create()
-        async with session.follow():
-            told = await collect(session, "many")
+    async with session_for(adapt(create_agent(Eager(), []))) as session, session.follow():
+        told = await collect(session, "many")
     assert text_of(told).split() == [str(number) for number in range(MANY)]
 
 
@@ -132,8 +128,7 @@ async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> N
         agent = adapt(graph_of(use_twice))
     journal = Full()
     await journal.open()
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(agent, journal=journal) as session:
         told = await collect(session, "go")
         assert isinstance(told[-1], ev.TurnFailed)
     # Whatever was left in a thread has ended by now.

@@ -10,7 +10,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import interrupt
 from tests.agents.langchain.graphs import agent_of, folded, graph_of
-from tests.hubs import collect, hub_for, text_of
+from tests.hubs import collect, hub_for, session_for, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -26,8 +26,7 @@ async def test_a_node_without_a_checkpointer_may_ask_as_often_as_it_likes(times:
 
     answers = iter("abc")
 
-    async with hub_for(adapt(graph_of(node))) as hub:
-        session = await hub.create()
+    async with session_for(adapt(graph_of(node))) as session:
 
         async def answer(asked: ev.Asked) -> None:
             given = {"answer": next(answers)}

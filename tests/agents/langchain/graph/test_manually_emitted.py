@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import check_settled, folded, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.hubs import collect, hub_for, only
+from tests.hubs import collect, only, session_for
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -94,8 +94,7 @@ async def test_an_emitted_call_that_nobody_runs_is_shown_complete(prefix: str, a
 @pytest.mark.parametrize("durable", [True, False])
 async def test_an_emitted_call_of_a_tool_of_the_front_end_is_run_there(durable: bool) -> None:
     agent = emitting(("manually_emit_tool_call", CALL), saver=InMemorySaver() if durable else None)
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
 
         async def answer(asked: ev.Asked) -> None:
             assert isinstance(asked.question, ClientCall)

@@ -18,7 +18,7 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.reference_client import Client
 from tests.frontends.agui.test_run import connect
-from tests.hubs import collect, hub_for, until
+from tests.hubs import collect, hub_for, reopened, until
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -163,8 +163,7 @@ async def test_a_thread_that_stopped_elsewhere_is_asked_here() -> None:
     saver = InMemorySaver()
     graph = reviewed(saver)
     await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "s"}})
-    async with hub_for(adapt(graph)) as hub:
-        session = await hub.session("s")
+    async with reopened("s", adapt(graph)) as session:
         assert [type(one.question) for one in session.open_questions.values()] == [Permission, Permission]
         folded = await answer_all(session)
     assert {made.status for made in folded.calls.values()} == {"completed"}
@@ -202,8 +201,7 @@ async def test_a_question_whose_checkpoint_is_gone_is_settled_and_the_thread_goe
     store = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
     async with hub_for(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
         await leave_open(hub)
-    async with hub_for(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
-        session = await hub.session("s")
+    async with reopened("s", adapt(make(InMemorySaver())), journal=store, target="graph") as session:
         assert await session.own()
         assert not session.open_questions
         failed = (await session.history()).turns[-1]

@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import converse, graph_of, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.hubs import collect, events_of, hub_for, only
+from tests.hubs import collect, events_of, only, session_for
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -35,8 +35,7 @@ def count_in_place(state: Box) -> Any:
 @pytest.mark.parametrize("durable", [False, True])
 async def test_a_node_that_changes_the_clients_state_in_place_tells_the_change(durable: bool) -> None:
     agent = LangChainAgent(graph(count_in_place, InMemorySaver() if durable else None))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         state: dict[str, Any] = {"box": {"n": 0}}
         for number in (1, 2, 3):
             sent = {"box": dict(state["box"])}

@@ -17,7 +17,7 @@ from langgraph.func import entrypoint
 from langgraph.graph import MessagesState
 from tests.agents.langchain.graphs import graph_of, plain_graph
 from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
-from tests.hubs import collect, events_of, hub_for, only, soon, text_of
+from tests.hubs import collect, events_of, hub_for, only, session_for, soon, text_of
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -115,8 +115,7 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
 ) -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
     agent = LangChainAgent(MAKERS[kind](model, [slow.tool], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         async with session.follow() as reader:
             await session.prompt("Go")
             await soon(slow.began.wait())
@@ -159,8 +158,7 @@ async def test_a_cancel_inside_a_tool_takes_no_time() -> None:
     for _ in range(5):
         slow = Slow()
         graph = create_agent(ScriptedChatModel(BOTH), [slow.tool], checkpointer=InMemorySaver())
-        async with hub_for(LangChainAgent(graph)) as hub:
-            session = await hub.create("t")
+        async with session_for(LangChainAgent(graph), session_id="t") as session:
             await session.prompt("Go")
             await soon(slow.began.wait())
             began = time.perf_counter()
@@ -180,8 +178,7 @@ async def test_what_was_read_of_an_answer_that_was_cut_off_stays_in_the_thread(s
 
     model = ScriptedChatModel("Once upon a time", "As I said.", gate=gate)
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         await session.prompt("Tell me a story")
         await soon(reached.wait())
         await session.cancel()
@@ -203,8 +200,7 @@ async def test_a_turn_that_failed_leaves_a_thread_that_goes_on(saver: Any) -> No
         [call("work", {"how": "quick"}, "q")], ["Half of", ValueError("overloaded")], "Whole."
     )
     agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         events = await collect(session, "Go")
         assert "overloaded" in only(events, ev.TurnFailed)[0].message
         await collect(session, "Again")
@@ -252,8 +248,7 @@ async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None
     nameless = tool_call_chunk(name="work", args='{"how": "quick"}', id=None, index=0)
     model = ScriptedChatModel([AIMessageChunk(content="", tool_call_chunks=[nameless])], "Well.")
     graph = create_agent(model, [Slow().tool], checkpointer=saver)
-    async with hub_for(LangChainAgent(graph)) as hub:
-        session = await hub.create("t")
+    async with session_for(LangChainAgent(graph), session_id="t") as session:
         assert isinstance((await collect(session, "go"))[-1], ev.TurnFailed)
         assert text_of(await collect(session, "and now?")) == "Well."
     _, made, answer, _ = model.calls[-1].messages
@@ -359,8 +354,7 @@ async def ids_of(session: Any) -> list[str]:
 async def test_the_next_prompt_goes_on_from_where_one_went_back_to(kind: str, saver: Any) -> None:
     model = ScriptedChatModel("One.", "Two.", "Other two.")
     agent = LangChainAgent(MAKERS[kind](model, [Slow().tool], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         await collect(session, "First")
         await collect(session, "Second")
         await session.rewind((await ids_of(session))[1])
@@ -403,8 +397,7 @@ async def test_what_was_taken_back_stays_away_after_a_restart(tmp_path: Path) ->
 async def test_going_back_forgets_what_came_after(to: int | None, left: list[str], saver: Any) -> None:
     model = ScriptedChatModel("One.", "Two.", "Again.")
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         await session.rewind(None)  # Nothing was said yet.
         await collect(session, "First")
         await collect(session, "Second")
@@ -418,8 +411,7 @@ async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any
     made = [call("work", {"how": "quick"}, "a"), call("work", {"how": "quick"}, "b")]
     model = ScriptedChatModel(made, "Done.", "Else.")
     agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         await collect(session, "Go")
         await session.rewind((await ids_of(session))[1])
         await collect(session, "Else")
@@ -429,8 +421,7 @@ async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any
 async def test_one_can_go_back_again_and_again(saver: Any) -> None:
     model = ScriptedChatModel(*(f"{number}." for number in range(9)))
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         for prompt in ("a", "b", "c"):
             await collect(session, prompt)
         await session.rewind((await ids_of(session))[3])
@@ -488,8 +479,7 @@ async def test_a_summary_does_not_stand_in_the_way_back() -> None:
     model = ScriptedChatModel("One.", "Two.", "A summary.", "Three.", "Other.")
     short = SummarizationMiddleware(model, trigger=("messages", 5), keep=("messages", 1))
     agent = LangChainAgent(create_agent(model, [], middleware=[short], checkpointer=InMemorySaver()))
-    async with hub_for(agent) as hub:
-        session = await hub.create("t")
+    async with session_for(agent, session_id="t") as session:
         for prompt in ("a", "b", "c"):
             await collect(session, prompt)
         shown = [message.text for message in (await session.history()).messages]

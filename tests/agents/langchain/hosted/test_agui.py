@@ -22,7 +22,6 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 
 from trunkline.agents.langchain import emit_custom
-from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.errors import ConfigurationError, InvalidCommand
@@ -145,24 +144,6 @@ async def test_an_agent_that_exists_is_followed_by_callbacks(page: Page) -> None
     assert page.text == "Hello."
     with pytest.raises(ConfigurationError, match="tools cannot be added: give agui_agent the model"):
         agui_agent(graph_of(answer), [weather])
-
-
-async def test_a_subagent_speaks_in_its_own_name(page: Page) -> None:
-    inner = create_agent(
-        ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny."), [weather]
-    )
-
-    @tool
-    async def scout(where: str) -> str:
-        """Ask the scout."""
-        return (await inner.ainvoke({"messages": [("user", where)]}))["messages"][-1].content
-
-    agent = agui_agent(ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done."), [scout], transport=page)
-    await ainvoke(agent, PROMPT)
-    below = {event.get("subagentRunId") for event in page.events}
-    assert below == {None, "call_1"}
-    assert page.call("inner@call_1")["result"] == "It is sunny in Oslo."
-    assert page.text == "Sunny.Done."
 
 
 async def test_without_any_transport_the_agent_just_runs() -> None:
@@ -374,57 +355,6 @@ def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
         agui_agent(model(), **wrong)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ({"emit_state_snapshots": "sometimes"}, "initial, final, all, none"),
-        ({"error_detail_level": "loud"}, "full, message, code, none"),
-        ({"max_ui_payload_size": -1}, "max_ui_payload_size"),
-    ],
-)
-def test_options_are_checked_when_the_agent_is_made(wrong: dict[str, Any], why: str) -> None:
-    with pytest.raises(ConfigurationError, match=why):
-        agui_agent(model(), **wrong)
-
-
-def test_what_cannot_emit_is_no_transport() -> None:
-    class Async:
-        async def emit(self, event: Any) -> None:
-            """Be too late."""
-
-    for wrong in (object(), Async()):
-        transport: Any = wrong
-        with pytest.raises(ConfigurationError, match=r"plain function emit\(event\)"):
-            agui_agent(model(), transport=transport)
-        with pytest.raises(ConfigurationError, match=r"plain function emit\(event\)"):
-            agui_agent(model()).invoke(PROMPT, transport=transport)
-
-
-async def test_results_can_be_shortened_or_left_out(page: Page) -> None:
-    @tool
-    def long() -> str:
-        """Say much."""
-        return "x" * 1000
-
-    script = ScriptedChatModel(call("long", {}), "Done.")
-    await ainvoke(agui_agent(script, [long], transport=page, max_ui_payload_size=100), PROMPT)
-    assert page.call("call_1")["result"] == f"{'x' * 100}\n[cut here: 1000 bytes in all]"
-    assert script.calls[1].messages[-1].content == "x" * 1000
-    silent = Page()
-    script = ScriptedChatModel(call("long", {}), "Done.")
-    await ainvoke(agui_agent(script, [long], transport=silent, emit_tool_results=False), PROMPT)
-    assert silent.call("call_1")["result"] is None
-
-
-async def test_a_content_mapper_says_what_is_shown_of_a_result(page: Page) -> None:
-    def shown(message: Any) -> str:
-        return f"in short: {message.content[6:11]}"
-
-    agent = agui_agent(model(), [weather], transport=page, content_mapper=shown)
-    await ainvoke(agent, PROMPT)
-    assert page.call("call_1")["result"] == "in short: sunny"
-
-
 class _Tally(AgentState[Any]):
     tally: Annotated[int, operator.add]
 
@@ -510,16 +440,6 @@ async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(
     assert "ValueError: no more tokens" in caplog.text
 
 
-async def test_a_failure_says_no_more_than_it_may(page: Page) -> None:
-    agent = agui_agent(
-        ScriptedChatModel(ValueError("the key is sesame")), transport=page, error_detail_level="code"
-    )
-    with pytest.raises(ValueError, match="sesame"):
-        await ainvoke(agent, PROMPT)
-    assert "sesame" not in str(page.events)
-    assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
-
-
 async def test_a_tool_that_raises_is_told_and_the_run_goes_on(page: Page) -> None:
     script = ScriptedChatModel(call("broken", {}), "Never mind.")
     await ainvoke(agui_agent(script, [broken], transport=page), PROMPT)
@@ -566,31 +486,6 @@ async def test_a_stream_that_is_left_early_ends_its_run(page: Page) -> None:
 
 
 # -- your own create_agent and ainvoke -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
-@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_middleware_and_callbacks_are_enough(follow: bool, plain: bool, page: Page) -> None:
-    middleware, callbacks = agui_system(page)
-    agent = create_agent(model(), [weather], middleware=middleware)
-    config = on_thread("t1", *callbacks) if follow else on_thread("t1")
-    await call_graph(agent, PROMPT, config, plain=plain)
-    assert page.text == "Let me look. It is sunny."
-    assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == 6
-    assert page.call("call_1")["result"] == "It is sunny in Paris."
-    assert (page.outcome, ids(page)[0]) == ("success", "t1")
-    assert current_channel() is None
-
-
-@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
-@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_a_run_of_your_own_that_fails_says_so(follow: bool, plain: bool, page: Page) -> None:
-    middleware, callbacks = agui_system(page)
-    agent = create_agent(ScriptedChatModel(["Well, ", ValueError("no")]), middleware=middleware)
-    config = on_thread("t1", *callbacks) if follow else on_thread("t1")
-    with pytest.raises(ValueError, match="no"):
-        await call_graph(agent, PROMPT, config, plain=plain)
-    assert page.terminal["type"] == "RUN_ERROR"
 
 
 @pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])

@@ -8,12 +8,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, soon, text_of
+from tests.hubs import run_turn, soon, text_of
 
 from trunkline import adapt
 from trunkline.agents.langchain import (
     ModeMiddleware,
-    PermissionMiddleware,
     Rule,
     TrunklineCallbackHandler,
     TrunklineContext,
@@ -100,8 +99,7 @@ async def test_a_wrapper_is_served_like_the_agent_in_it(wrap: Any, bound: bool) 
     served = adapt(agent.with_config({"tags": ["x"]}).bind(transport=elsewhere) if bound else agent)
     assert isinstance(served, LangChainAgent)
     assert [one.value for one in served.card.options] == ["open"]
-    async with hub_for(served) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(served, "go")
     assert text_of(events) == "Hi."
     assert counts.models == 1
     assert not (elsewhere.emitted if isinstance(elsewhere, RecordingTransport) else elsewhere.events)
@@ -153,25 +151,6 @@ async def test_the_config_of_a_run_may_name_its_mode(is_sync: bool) -> None:
 
 
 # -- whom a run is shown to ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("is_sync", [False, True], ids=["ainvoke", "invoke"])
-@pytest.mark.parametrize("answer", ["allow_once", "reject_once"])
-async def test_a_permission_is_asked_of_the_client_of_the_callback_handler(
-    answer: str, is_sync: bool
-) -> None:
-    here = RecordingTransport(session_id="s", permissions=[answer])
-    script = model(call("weather", {"city": "Rome"}), "Done.")
-    agent = create_agent(script, [weather], middleware=[PermissionMiddleware({"*": Rule()})])
-    config: Any = {"callbacks": [TrunklineCallbackHandler(transport=here)]}
-    if is_sync:
-        import asyncio
-
-        result = await soon(asyncio.to_thread(agent.invoke, PROMPT, config))
-    else:
-        result = await soon(agent.ainvoke(PROMPT, config))
-    assert [one.method for one in here.requested] == ["session/request_permission"]
-    assert ("sunny" in result["messages"][-2].content) == (answer == "allow_once")
 
 
 async def test_a_callback_handler_alone_speaks_agui_too() -> None:
@@ -230,6 +209,11 @@ async def test_a_word_in_a_context_is_no_transport_where_one_is_needed(
     assert caplog.records == []
 
 
+class AsyncEmit:
+    async def emit(self, event: Any) -> None:
+        """Be too late."""
+
+
 class NoRequest:
     def emit(self, method: str, params: Any) -> None:
         """Ask nobody anything."""
@@ -240,6 +224,7 @@ class NoRequest:
     [
         (agui_agent, RecordingTransport(), r"emit\(event\).*one of ACP is for acp_agent"),
         (agui_agent, AguiRecorder, "AguiRecorder is a class"),
+        (agui_agent, AsyncEmit(), r"plain function emit\(event\)"),
         (agui_agent, sse_transport, "function has none"),
         (acp_agent, AguiRecorder(), r"request\(.*one of AG-UI is for agui_agent"),
         (acp_agent, NoRequest(), "NoRequest lacks them"),

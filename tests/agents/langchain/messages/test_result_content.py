@@ -8,7 +8,7 @@ from mcp.types import ImageContent, TextContent
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, call_of
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, only, soon
+from tests.hubs import only, run_turn, soon
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -125,7 +125,6 @@ def _check(client: RecordingTransport) -> None:
 
 async def test_a_session_shows_what_the_mapper_gives_and_all_of_the_rest() -> None:
     graph = create_agent(model(), [weather, other], middleware=[ToolMiddleware(content_mapper=shorten)])
-    async with hub_for(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph), "go")
     ended = [one for one in only(events, ev.ToolUpdate) if one.status == "completed"]
     assert [text_of(one.content or ()) for one in ended] == ["short", "all of it"]

@@ -10,7 +10,7 @@ from tests.agents.langchain.mcp_example import STDIO, patiently
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_graph, call_of, on_thread, statuses, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, hub_for, until
+from tests.hubs import collect, session_for, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -183,8 +183,7 @@ async def test_the_servers_of_sessions_long_unused_are_closed(monkeypatch: pytes
 async def test_the_servers_of_a_session_of_ours_end_with_it() -> None:
     script = ScriptedChatModel(call("w__count", {}), "Counted.")
     agent = LangChainAgent(create_agent(script, [], middleware=[SessionMiddleware(mcp_servers=WORKSHOP)]))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await patiently(collect(session, "go"))
         process = int(results(script)[0].split()[-1])
         assert is_alive(process)

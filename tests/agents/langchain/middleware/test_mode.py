@@ -13,7 +13,7 @@ from tests.agents.langchain.graphs import agent_of, calls_of, run_turn
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.frontends.acp.memory_editor import editing
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
@@ -72,8 +72,7 @@ async def test_a_mode_shapes_prompt_tools_and_settings_of_the_next_model_call() 
     agent, model = agent_of(
         "One.", "Two.", tools=TOOLS, system_prompt="Be kind.", middleware=[ModeMiddleware(modes)]
     )
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "first")
         await in_mode(session, "terse")
         await collect(session, "second")
@@ -195,8 +194,7 @@ async def test_interactive_asks_before_what_does_more_than_read(choice: str, don
 
 async def test_readonly_offers_and_runs_only_what_reads() -> None:
     agent, model = agent_of([READ, WRITE], "Done.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await in_mode(session, "readonly")
         events = await collect(session, "go")
     assert ran == ["read a"]
@@ -280,8 +278,7 @@ def deep(*answers: Any, **options: Any) -> Any:
 
 
 async def test_readonly_holds_below_the_task_tool() -> None:
-    async with hub_for(adapt(deep([WRITE, READ], "Reported.", middleware=[ModeMiddleware()]))) as hub:
-        session = await hub.create()
+    async with session_for(adapt(deep([WRITE, READ], "Reported.", middleware=[ModeMiddleware()]))) as session:
         await in_mode(session, "readonly")
         events = await collect(session, "go")
     assert ran == ["read a"]
@@ -528,8 +525,7 @@ async def test_what_a_person_edits_is_what_runs() -> None:
             Answer(question_id=asked.question_id, outcome="selected", option_id=option, input={"name": "b"})
         )
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "go", {ev.Asked: edit})
     assert ran == ["write b"]
 

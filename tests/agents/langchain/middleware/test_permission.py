@@ -16,18 +16,17 @@ from tests.agents.langchain.graphs import calls_of, stop_of
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, run_turn, session_for, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.permissions.answer_file import AnswerFile
 from trunkline.commands import Answer
-from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.errors import ConfigurationError
 from trunkline.journal import open_journal
 from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.workspace import Policy
-from trunkline.workspace import Rule as PolicyRule
 
 EVERY = Rule(allowed_decisions=("approve", "edit", "reject", "respond"))
 
@@ -96,13 +95,6 @@ async def test_edited_arguments_that_fail_the_schema_are_a_failed_call_with_the_
     assert (scene.told.status, text_of(events)) == ("error", "Done.")
 
 
-async def test_edited_arguments_that_are_no_object_are_refused_and_the_question_stays() -> None:
-    scene = Scene({"delete": EVERY})
-    with pytest.raises(InvalidCommand, match="edited arguments are an object"):
-        await ask(scene.graph, chooses("allow_once", input="b"))
-    assert scene.trace.ran == []
-
-
 async def test_a_rejected_call_is_shown_as_denied_and_the_model_is_told_why() -> None:
     scene = Scene({"delete": Rule()})
     events = await ask(scene.graph, chooses("reject_once", reason="keep it"))
@@ -145,8 +137,7 @@ async def test_a_person_who_wants_to_answer_and_then_does_not_refuses_the_call()
 
 async def test_a_question_that_runs_out_refuses_even_where_only_an_answer_was_wanted() -> None:
     scene = Scene({"delete": Rule(allowed_decisions=("approve", "respond"))})
-    async with hub_for(adapt(scene.graph), question_ttl=0.01) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(scene.graph), "go", question_ttl=0.01)
     assert scene.trace.ran == []
     assert (calls_of(events)["d1"].status, scene.told.status) == ("denied", "error")
 
@@ -427,25 +418,6 @@ async def test_what_the_operator_allows_is_not_asked_about() -> None:
     assert scene.trace.ran == ["a"]
 
 
-async def test_the_operators_rules_for_commands_and_paths_see_the_arguments() -> None:
-    ran: list[str] = []
-
-    @tool
-    async def shell(command: str) -> str:
-        """Run a command."""
-        ran.append(command)
-        return "ok"
-
-    model = ScriptedChatModel(
-        [call("shell", {"command": "rm -r x"}, "s1"), call("shell", {"command": "ls"}, "s2")], "Done."
-    )
-    graph = create_agent(model, [shell], middleware=[PermissionMiddleware({})])
-    deny = Policy.from_dict({"rules": [{"decision": "deny", "command": "rm *"}], "default": "ask"})
-    events = await ask(graph, chooses("allow_once"), policy=deny)
-    assert ran == ["ls"]
-    assert calls_of(events)["s1"].status == "denied"
-
-
 # -- parallel, twice, sync -------------------------------------------------------------------------
 
 
@@ -453,8 +425,7 @@ async def test_parallel_calls_are_asked_about_at_once() -> None:
     both = [call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1")]
     scene = Scene({"*": Rule()}, both, "Done.")
     waiting: list[ev.Asked] = []
-    async with hub_for(adapt(scene.graph)) as hub:
-        session = await hub.create()
+    async with session_for(adapt(scene.graph)) as session:
 
         async def react(asked: ev.Asked) -> None:
             waiting.append(asked)
@@ -690,11 +661,3 @@ async def test_an_always_after_a_restart_does_not_speak_for_a_call_that_was_answ
     )
     assert living.trace.ran == ["a"]
     assert (shown.calls["d1"].status, shown.calls["d2"].status) == ("completed", "denied")
-
-
-async def test_nobody_can_write_into_a_call_what_the_operator_denies() -> None:
-    scene = Scene({"delete": EVERY})
-    deny = Policy.ask().also(PolicyRule(decision="deny", path="secrets/**"))
-    events = await ask(scene.graph, chooses("allow_once", input={"path": "secrets/a"}), policy=deny)
-    assert scene.trace.ran == []
-    assert calls_of(events)["d1"].status == "denied"

@@ -1,7 +1,7 @@
 from typing import Any
 
 from tests.agents.langchain.permission_helpers import Person, chooses, says
-from tests.hubs import collect, hub_for
+from tests.hubs import collect, session_for
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
@@ -36,8 +36,7 @@ async def verdicts(
             results.append(await step(channel))
         yield "done"
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
 
         async def react(asked: ev.Asked) -> None:
             await session.answer(person(asked))

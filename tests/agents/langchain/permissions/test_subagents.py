@@ -13,7 +13,7 @@ from langgraph.types import Command, Send
 from tests.agents.langchain.graphs import calls_of, failure_of, plain_graph, stop_of
 from tests.agents.langchain.permission_helpers import Person, Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
-from tests.hubs import collect, hub_for, only, soon, text_of
+from tests.hubs import collect, hub_for, only, session_for, soon, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -397,8 +397,7 @@ def in_thread(graph: Any, payload: Any = GO) -> Any:
 
 
 async def sync_turn(graph: Any, person: Person) -> list[Any]:
-    async with hub_for(in_thread(graph)) as hub:
-        session = await hub.create()
+    async with session_for(in_thread(graph)) as session:
 
         async def react(asked: ev.Asked) -> None:
             await session.answer(person(asked))

@@ -21,7 +21,7 @@ from tests.agents.langchain.providers.conftest import Options, look
 from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.agents.langchain.providers.wires import anthropic
 from tests.agents.langchain.providers.wires.anthropic import call, say, served, text, thought
-from tests.hubs import collect, hub_for, text_of
+from tests.hubs import collect, session_for, text_of
 from trunkline import content as c
 from trunkline import events as ev
 
@@ -69,8 +69,7 @@ async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
     server.play(asking, say(text("As you wish.")), say(text("Still.")))
     review = HumanInTheLoopMiddleware({"weather": True})
     agent = server.agent(WIRE, weather, settings=settings, checkpointer=InMemorySaver(), middleware=[review])
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         reject = answering(session, option_id="reject", reason="not today")
         events = await collect(session, "How is the weather?", reject)
         await collect(session, "And now?")
@@ -149,8 +148,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     )
     reply, held = pause(half, 3)
     server.play(reply, say(text("Better.")))
-    async with hub_for(server.agent(WIRE, weather, anthropic.SEARCH, **memory)) as hub:
-        session = await hub.create()
+    async with session_for(server.agent(WIRE, weather, anthropic.SEARCH, **memory)) as session:
 
         async def stop(piece: ev.ToolInput) -> None:
             if piece.call_id == "toolu_1":

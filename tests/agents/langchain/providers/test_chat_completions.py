@@ -10,7 +10,7 @@ from tests.agents.langchain.providers.conftest import City, Options, name_of
 from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.agents.langchain.providers.wires.chat import DeepSeek, Delta, Mistral, OpenAiChat, piece, say
 from tests.agents.langchain.providers.wires.parts import Call, Text, Wire
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, only, session_for, text_of
 from trunkline import events as ev
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -163,8 +163,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     half = wire.say(Text(("Half a ", "word")), Call("toolu_1", "weather", ('{"city": ', '"Paris"}')))
     reply, held = pause(half, 2)
     server.play(reply, DONE)
-    async with hub_for(server.agent(wire, weather, **memory)) as hub:
-        session = await hub.create()
+    async with session_for(server.agent(wire, weather, **memory)) as session:
 
         async def stop(_: ev.ToolInput) -> None:
             await session.cancel()

@@ -11,7 +11,7 @@ from tests.agents.langchain.providers.conftest import Options
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.agents.langchain.providers.wires.gemini import Gemini, chunk
 from tests.agents.langchain.providers.wires.parts import events as says
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, only, session_for, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import SourcePart
@@ -83,8 +83,7 @@ async def test_a_call_that_a_person_allowed_goes_on_with_its_seal(
     server.play(says(chunk(call("Paris", seal=SEAL), stop="STOP")), answers("Sunny."))
     asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
     agent = server.agent(WIRE, weather, settings=settings, middleware=[asking], **memory)
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         allow = answering(session, option_id="approve", by="ann")
         events = await collect(session, "How is the weather?", allow)
     assert text_of(events) == "Sunny."

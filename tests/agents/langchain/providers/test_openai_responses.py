@@ -23,7 +23,7 @@ from tests.agents.langchain.providers.wires.responses import (
     responds,
     stream,
 )
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, only, session_for, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -102,8 +102,7 @@ async def test_a_thread_tells_the_paragraphs_that_were_streamed(
 ) -> None:
     server.play(responds(reasoning("One.", "Two."), reasoning("Three."), message("Hi"), message("there")))
     agent = server.agent(WIRE, settings=settings, checkpointer=InMemorySaver())
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         shown = folded(await collect(session, "Think!")).messages[-1]
         conversation = (await agent.history(session.view)).messages[-1]
     assert [conversation.text, shown.text] == ["Hi\n\nthere"] * 2
@@ -402,8 +401,7 @@ async def test_after_a_cancelled_answer_the_next_prompt_is_one_that_the_server_t
     whole = responds(reasoning("Hm.", sealed="a"), message("I ask."), PARIS)
     begun, rest = pause(whole, len(whole.pieces) - place)
     server.play(begun, responds(message("Gladly.")))
-    async with hub_for(server.agent(WIRE, weather, settings=settings, **memory)) as hub:
-        session = await hub.create()
+    async with session_for(server.agent(WIRE, weather, settings=settings, **memory)) as session:
         events = await collect(session, "How is the weather?", {at: lambda event: _cancel(session)})
         rest.end()
         after = await collect(session, "Something else!")

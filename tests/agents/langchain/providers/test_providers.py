@@ -27,7 +27,7 @@ from tests.agents.langchain.providers.wires.gemini import Gemini
 from tests.agents.langchain.providers.wires.ollama import Ollama
 from tests.agents.langchain.providers.wires.parts import PROOF, Call, Text, Thought, Wire
 from tests.agents.langchain.providers.wires.responses import OpenAiResponses
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, only, session_for, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -292,8 +292,7 @@ async def test_what_a_person_attaches_reaches_the_model_in_this_turn_and_the_nex
     wire: Wire, server: ModelServer, memory: Options, block: c.Content, sent: Any
 ) -> None:
     server.play(*[wire.say(Text(("I see.",)))] * 2)
-    async with hub_for(server.agent(wire, **memory)) as hub:
-        session = await hub.create()
+    async with session_for(server.agent(wire, **memory)) as session:
         await collect(session, Prompt(content=(c.TextBlock(text="Look!"), block)))
         await collect(session, "And now?")
         (first, *_) = (await session.history()).messages

@@ -13,7 +13,7 @@ from langgraph.types import Command
 from tests.agents.langchain.graphs import agent_of, answering, calls_of, converse, terminal, weather
 from tests.agents.langchain.mcp_example import in_turn, invoke
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import collect, events_of, hub_for, only, text_of, until
+from tests.hubs import collect, events_of, only, reopened, session_for, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -40,8 +40,7 @@ def results_in(model: ScriptedChatModel) -> list[ToolMessage]:
 
 async def play(agent: Any, *tools: dict[str, Any], answer: dict[str, Any] | None = None) -> list[ev.Event]:
     """Play a turn in which the front end has tools and answers their calls."""
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         given = answer or {"outcome": "accepted", "content": "painted"}
         return await collect(session, Prompt.of("paint", tools=tools), answering(session, **given))
 
@@ -167,8 +166,7 @@ async def test_two_calls_at_once_are_two_questions_at_once() -> None:
     two = [call("set_colour", {"colour": "red"}, "k1"), call("set_colour", {"colour": "blue"}, "k2")]
     agent, model = agent_of(two, "Purple.")
     waiting: list[ev.Asked] = []
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
 
         async def settle(asked: ev.Asked) -> None:
             waiting.append(asked)
@@ -220,12 +218,10 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
     if kind == "routed to the end":
         agent = LangChainAgent(routed(model, InMemorySaver()))
     journal = await open_journal("memory:")
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.create("s")
+    async with session_for(agent, journal=journal, session_id="s") as session:
         await session.prompt(Prompt.of("paint", tools=(COLOUR,)))
         await until(lambda: bool(session.open_questions))
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.session("s")
+    async with reopened("s", agent, journal=journal) as session:
         await session.own()
         (question,) = session.open_questions
         await session.answer(Answer(question_id=question, outcome="accepted", content="painted"))
@@ -244,8 +240,7 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
 @pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
 async def test_a_cancelled_turn_does_not_wait_for_the_front_end(tools: Any) -> None:
     agent, _ = agent_of(RED, "Never.", tools=tools)
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         prompt = Prompt.of("paint", tools=(COLOUR,))
         events = await collect(session, prompt, {ev.Asked: lambda _: session.cancel()})
         assert isinstance(events[-1], ev.TurnFinished)

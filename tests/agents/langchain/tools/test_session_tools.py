@@ -12,7 +12,7 @@ from langgraph.prebuilt import ToolNode
 from tests.agents.langchain.graphs import agent_of, answering, calls_of, weather
 from tests.agents.langchain.mcp_example import STDIO, in_turn, named, patiently, text_in, turn_of, unhurried
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.hubs import hub_for, only, text_of, until
+from tests.hubs import hub_for, only, session_for, text_of, until
 from tests.process_state import is_alive
 
 from trunkline import content as c
@@ -149,8 +149,7 @@ def own_graph(model: ScriptedChatModel, tools: Callable[[], list[Any]]) -> Any:
 
 async def test_a_graph_with_a_model_node_of_its_own_is_told_how_to_bind_them() -> None:
     agent = LangChainAgent(own_graph(ScriptedChatModel("Hello.", each_turn=True), lambda: [weather]))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         assert only(await turn_of(session), ev.Notice) == []
         output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)))
         (notice,) = only(output, ev.Notice)
@@ -163,8 +162,7 @@ async def test_a_graph_with_a_model_node_of_its_own_is_told_how_to_bind_them() -
 async def test_a_graph_that_binds_them_itself_uses_them_and_is_not_told() -> None:
     model = ScriptedChatModel(call("set_colour", {"colour": "red"}, "k1"), "Red.")
     agent = LangChainAgent(own_graph(model, session_tools))
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         ok = answering(session, outcome="accepted", content="ok")
         output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), ok)
     assert text_of(output) == "Red."
@@ -215,8 +213,7 @@ async def test_a_middleware_binds_them_in_plain_functions_and_in_the_loop() -> N
 
 async def test_who_wraps_inside_of_another_adds_nothing() -> None:
     agent, model = agent_of(call("set_colour", {}, "k1"), "Red.", middleware=[Binding()])
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         ok = answering(session, outcome="accepted", content="ok")
         folded = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), ok)
     assert model.calls[0].tool_names == ["weather", "set_colour"]

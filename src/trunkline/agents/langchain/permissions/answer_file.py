@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.errors import ConfigurationError
+from trunkline.own_files import protect_own_file
 
 
 class AnswerFile(MutableMapping[str, str]):
@@ -20,6 +21,7 @@ class AnswerFile(MutableMapping[str, str]):
         """Use a file, which need not exist yet; one that is something else is refused."""
         self._path = Path(path).expanduser()
         self._lock = threading.Lock()
+        protect_own_file(self._path, "the file of earlier answers")
         self._read()
 
     def __getitem__(self, tool: str) -> str:

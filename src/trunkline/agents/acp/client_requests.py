@@ -1,0 +1,155 @@
+"""Answers what an agent asks of a program that is only a client: permissions, files and terminals.
+
+Files and terminals are those of the sandboxed workspace in the client's folder. There is no session of ours,
+so there is no policy, and nobody to ask but a function of the program.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from trunkline.agents.acp.file_requests import FileRequests
+from trunkline.agents.acp.permission_options import (
+    CANCELLED,
+    PermissionRequest,
+    chosen_option,
+    option_of_kind,
+    read_options,
+    selected,
+)
+from trunkline.agents.acp.permission_requests import Permission, check_permission
+from trunkline.agents.acp.request_params import fields_of, refusals
+from trunkline.agents.acp.request_turn import RequestTurn
+from trunkline.agents.acp.terminal_requests import TerminalRequests
+from trunkline.errors import TurnCancelled
+from trunkline.protocols.acp.decoder import AcpDecoder
+from trunkline.protocols.acp.fields import as_object, text_in
+from trunkline.protocols.jsonrpc.connection import error_with_details
+from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from trunkline.questions import Option
+from trunkline.session.view import SessionView
+
+log = logging.getLogger("trunkline.acp")
+
+
+class PermissionAnswers:
+    """Chooses the answer to a permission; nothing is ever allowed for good but by the program's function."""
+
+    def __init__(self, permission: Permission) -> None:
+        """``permission`` is ask, allow, refuse or a function; ``ask`` is the function that "ask" asks."""
+        check_permission(permission)
+        self._permission = permission
+        self.ask: Callable[[PermissionRequest], Any] | None = None
+
+    async def choose(
+        self, options: tuple[Option, ...], call: dict[str, Any], params: dict[str, Any]
+    ) -> Option | None:
+        """Give the option to select; None if there is none that says no."""
+        refuse = option_of_kind(options, "reject_once")
+        permission = self._permission
+        if permission == "allow":
+            once = option_of_kind(options, "allow_once")
+            if once is None:
+                log.warning("refused: the agent offers no option to allow it once, only %s", _kinds(options))
+            return once or refuse
+        ask = permission if callable(permission) else self.ask
+        if permission == "refuse" or ask is None:
+            return refuse
+        return await self._ask(ask, options, call, params) or refuse
+
+    async def _ask(
+        self,
+        ask: Callable[[PermissionRequest], Any],
+        options: tuple[Option, ...],
+        call: dict[str, Any],
+        params: dict[str, Any],
+    ) -> Option | None:
+        """Ask the program's function; one that fails, or gives what is not on offer, is a no."""
+        title = text_in(call, "title") or text_in(call, "name") or "unknown"
+        about = PermissionRequest(
+            session_id=text_in(params, "sessionId") or "",
+            title=title,
+            tool=text_in(call, "name") or title,
+            kind=cast("Any", text_in(call, "kind") or "other"),
+            input=call.get("rawInput"),
+            options=options,
+            params=params,
+        )
+        try:
+            choice = ask(about)
+            if inspect.isawaitable(choice):
+                choice = await choice
+        except Exception:
+            log.exception("the function that answers permissions failed: refused")
+            return None
+        option = None if choice is None else chosen_option(options, choice)
+        if option is None and choice not in (None, False):
+            log.error("refused: %r is not on offer, only %s", choice, _kinds(options))
+        return option
+
+
+class ClientRequests:
+    """Answers the requests of the sessions of one agent process."""
+
+    def __init__(self, cwd: str, permissions: PermissionAnswers) -> None:
+        """Answer from the folder ``cwd``."""
+        self._permissions = permissions
+        self._scope = RequestTurn(SessionView(session_id="", cwd=cwd))
+        files = FileRequests(self._scope)
+        self._terminals = terminals = TerminalRequests(self._scope, AcpDecoder())
+        self._methods: dict[str, Callable[[Any], Awaitable[dict[str, Any]]]] = {
+            "session/request_permission": self._permission,
+            "fs/read_text_file": files.read,
+            "fs/write_text_file": files.write,
+            "terminal/create": terminals.create,
+            "terminal/output": terminals.output,
+            "terminal/wait_for_exit": terminals.wait_for_exit,
+            "terminal/kill": terminals.kill,
+            "terminal/release": terminals.release,
+        }
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the last prompt was cancelled."""
+        return self._scope.cancelled
+
+    async def handle(self, method: str, params: Any) -> Any:
+        """Give the result of a request; raises RpcError."""
+        answer = self._methods.get(method)
+        if answer is None:
+            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+        with refusals():
+            return await answer(params)
+
+    def begin_turn(self) -> None:
+        """Answer by the rules again: a prompt is sent."""
+        self._scope.turn = None
+
+    def cancel_turn(self) -> None:
+        """Answer the open permissions of this prompt, and those to come, with "cancelled"."""
+        self._scope.cancel()
+
+    async def close(self) -> None:
+        """Withdraw what is open, and release every terminal."""
+        self._scope.cancel()
+        await self._terminals.close()
+
+    async def _permission(self, params: Any) -> dict[str, Any]:
+        options = read_options(params)
+        call = as_object(fields_of(params).get("toolCall"))
+        if text_in(call, "toolCallId") is None:
+            raise error_with_details(INVALID_PARAMS, "invalid params: toolCall must have a toolCallId")
+        if self._scope.cancelled:
+            return CANCELLED
+        try:
+            option = await self._scope.until_cancelled(self._permissions.choose(options, call, params))
+        except TurnCancelled:
+            return CANCELLED
+        return selected(option)
+
+
+def _kinds(options: tuple[Option, ...]) -> str:
+    return ", ".join(f"{option.option_id} ({option.kind})" for option in options)

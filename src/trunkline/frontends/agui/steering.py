@@ -1,0 +1,123 @@
+"""A run that steers: its message is for the turn that is running.
+
+A client asks for it with ``forwardedProps.trunkline.busy = "steer"``; without that a second run of a thread
+is refused. The run shows the turn from its message on: the running one if its agent took the message, else
+the next one, for which the run waits. A run that is sent again is the same message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Any, cast
+
+from trunkline import events as ev
+from trunkline.commands import DropPrompt
+from trunkline.cursor import Entry
+from trunkline.errors import InvalidCommand, SessionBusy, TrunklineError
+from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.run import AguiRun, Batch
+from trunkline.protocols.agui import wire
+from trunkline.session.receipts import Receipt
+from trunkline.session.session import Session
+
+
+def wants_to_steer(request: wire.RunAgentInput) -> bool:
+    """Whether a client wants its message to join the turn that is running."""
+    props: Any = request.forwarded_props
+    ours: Any = cast("dict[str, Any]", props).get("trunkline") if isinstance(props, dict) else None
+    if ours is None:
+        return False
+    busy: Any = cast("dict[str, Any]", ours).get("busy", "reject") if isinstance(ours, dict) else None
+    if busy not in ("reject", "steer"):
+        raise InvalidCommand('forwardedProps.trunkline must be {"busy": "steer"} or {"busy": "reject"}')
+    return busy == "steer"
+
+
+def steering_key(request: wire.RunAgentInput, run_id: str) -> str:
+    """The key of the message of a run: the same request has the same one."""
+    return f"agui.{run_id}.{request.messages[-1].id if request.messages else ''}"
+
+
+class SteeringRun(AguiRun):
+    """A run whose message joins a turn, or waits for its own."""
+
+    def __init__(
+        self,
+        session: Session,
+        request: wire.RunAgentInput,
+        receipt: Receipt,
+        options: AguiOptions,
+        *,
+        run_id: str,
+        front_end: str,
+        sees_history: bool,
+    ) -> None:
+        """Show what becomes of the message that has this receipt."""
+        super().__init__(
+            session,
+            request,
+            None,
+            options,
+            ThreadSnapshot(),
+            run_id=run_id,
+            front_end=front_end,
+            sees_history=sees_history,
+        )
+        self._receipt = receipt
+        self._run: AguiRun | None = None
+
+    async def __aiter__(self) -> AsyncGenerator[Batch]:
+        """Wait until the message is in a turn, and give the run from there."""
+        try:
+            start = await self._find_start()
+        except TrunklineError as error:
+            yield None, self._encoder.begin(self._began)
+            yield None, self._fail(str(error), error.code)
+            return
+        thread = await read_thread(self.session, start)
+        self._run = AguiRun(
+            self.session,
+            self._request,
+            start,
+            self._options,
+            thread,
+            run_id=self._run_id,
+            front_end=self._front_end,
+            sees_history=self._sees_history,
+        )
+        async with contextlib.aclosing(aiter(self._run)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def _find_start(self) -> RunStart:
+        session, prompt_id = self.session, self._receipt.prompt_id
+        # It was decided in the running turn, or will be.
+        turn_id = self._receipt.turn_id or session.last_turn_id
+        first = 1 if turn_id is None else await session.start_of(turn_id)
+        async with session.subscribe_from(first) as reader:
+            async for entry in reader:
+                if (start := _start_in(entry, prompt_id)) is not None:
+                    return start
+        raise SessionBusy("the message was not taken")
+
+    async def close(self) -> None:
+        """Detach the client; a message that still waits is withdrawn, if the options say so."""
+        if self._run is not None:
+            await self._run.close()
+        elif self._options.on_disconnect == "cancel" and not self._over:
+            with contextlib.suppress(TrunklineError):
+                await self.session.submit(DropPrompt(prompt_id=self._receipt.prompt_id))
+
+
+def _start_in(entry: Entry, prompt_id: str) -> RunStart | None:
+    """Where the run begins, if this is the event that decides it."""
+    event = entry.event
+    if isinstance(event, ev.TurnStarted) and event.prompt_id == prompt_id:
+        return RunStart(event.turn_id or "", None)
+    if isinstance(event, ev.UserMessage) and event.prompt_id == prompt_id:
+        return RunStart(event.turn_id or "", entry.cursor)
+    if isinstance(event, ev.PromptDropped) and event.prompt_id == prompt_id:
+        raise SessionBusy(f"the message was taken out of the queue: {event.reason or 'no reason is known'}")
+    return None

@@ -1,0 +1,6 @@
+"""The AI SDK's UI message stream: what a web page built on useChat and its server say to each other.
+
+* ``data_urls``: data: URLs, in which files travel
+* ``partial_json``: reads JSON text that is not complete yet
+* ``wire``: the chunks of each stream version, messages and requests
+"""

@@ -1,0 +1,146 @@
+"""What an AcpClient answers: permissions by kind, files and terminals of its folder, errors by their code."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hubs import soon, until
+from tests.process_state import is_alive
+from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
+from trunkline.agents.acp.permission_options import PermissionRequest
+from trunkline.protocols.jsonrpc.messages import RpcError
+
+ONCE = {"optionId": "a", "name": "Once", "kind": "allow_once"}
+ALWAYS = {"optionId": "b", "name": "Always", "kind": "allow_always"}
+NO = {"optionId": "c", "name": "No", "kind": "reject_once"}
+
+
+def answering(cwd: Path, permission: Any = "allow") -> ClientRequests:
+    return ClientRequests(str(cwd), PermissionAnswers(permission))
+
+
+async def permit(requests: ClientRequests, *options: dict[str, str], **call: Any) -> Any:
+    params = {"sessionId": "s", "toolCall": {"toolCallId": "t", **call}, "options": list(options)}
+    answer = await soon(requests.handle("session/request_permission", params))
+    return answer["outcome"].get("optionId", answer["outcome"]["outcome"])
+
+
+async def code_of(requests: ClientRequests, method: str, params: Any) -> int:
+    with pytest.raises(RpcError) as caught:
+        await soon(requests.handle(method, params))
+    return caught.value.rpc_code
+
+
+async def test_allow_takes_the_option_of_the_kind_whatever_its_place(tmp_path: Path) -> None:
+    assert await permit(answering(tmp_path), ALWAYS, NO, ONCE) == "a"
+
+
+async def test_what_can_only_be_allowed_for_good_is_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await permit(answering(tmp_path), ALWAYS, NO) == "c"
+    assert "no option to allow it once, only b (allow_always), c (reject_once)" in caplog.text
+
+
+async def test_a_refusal_without_an_option_to_refuse_is_cancelled(tmp_path: Path) -> None:
+    assert await permit(answering(tmp_path, "refuse"), ALWAYS, ONCE) == "cancelled"
+    assert await permit(answering(tmp_path, "ask"), ONCE) == "cancelled"
+
+
+async def test_a_function_that_fails_or_gives_something_else_is_a_no(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(request: PermissionRequest) -> bool:
+        raise RuntimeError("oh")
+
+    def odd(request: PermissionRequest) -> str:
+        return "perhaps"
+
+    assert await permit(answering(tmp_path, fails), ONCE, NO) == "c"
+    assert "the function that answers permissions failed" in caplog.text
+    assert await permit(answering(tmp_path, odd), ONCE, NO) == "c"
+    assert "'perhaps' is not on offer" in caplog.text
+
+
+async def test_a_function_sees_what_the_agent_says_of_the_call(tmp_path: Path) -> None:
+    seen: list[PermissionRequest] = []
+
+    def take(request: PermissionRequest) -> bool:
+        seen.append(request)
+        return False
+
+    requests = answering(tmp_path, take)
+    await permit(
+        requests, ONCE, NO, title="Run `ls`", name="bash", kind="execute", rawInput={"command": "ls"}
+    )
+    await permit(requests, ONCE, NO)
+    first, second = seen
+    assert (first.title, first.tool, first.kind, first.session_id) == ("Run `ls`", "bash", "execute", "s")
+    assert first.params["toolCall"]["rawInput"] == first.input == {"command": "ls"}
+    assert (second.title, second.tool, second.kind, second.input) == ("unknown", "unknown", "other", None)
+
+
+async def test_several_permissions_are_open_at_once_and_end_with_the_prompt(tmp_path: Path) -> None:
+    waiting = 0
+
+    async def never(request: PermissionRequest) -> bool:
+        nonlocal waiting
+        waiting += 1
+        await asyncio.Event().wait()
+        return True
+
+    requests = answering(tmp_path, never)
+    open_now = [asyncio.create_task(permit(requests, ONCE, NO)) for _ in range(3)]
+    await until(lambda: waiting == 3)
+    requests.cancel_turn()
+    assert await soon(asyncio.gather(*open_now)) == ["cancelled"] * 3
+    assert requests.is_cancelled
+    assert await permit(requests, ONCE, NO) == "cancelled"
+    requests.begin_turn()
+    assert not requests.is_cancelled
+
+
+async def test_bad_requests_get_the_codes_of_the_protocol(tmp_path: Path) -> None:
+    requests = answering(tmp_path)
+    assert await code_of(requests, "craft/drain", {}) == -32601
+    assert await code_of(requests, "elicitation/create", {}) == -32601
+    assert await code_of(requests, "session/request_permission", {"options": [ONCE]}) == -32602
+    assert await code_of(requests, "session/request_permission", {"toolCall": {}, "options": []}) == -32602
+    assert await code_of(requests, "fs/read_text_file", {"sessionId": "s", "path": "a.txt"}) == -32602
+    missing = {"sessionId": "s", "path": str(tmp_path / "a.txt")}
+    assert await code_of(requests, "fs/read_text_file", missing) == -32002
+
+
+async def test_files_of_the_folder_are_read_and_written_and_no_others(tmp_path: Path) -> None:
+    (work := tmp_path / "work").mkdir()
+    (tmp_path / "outside.txt").write_text("secret")
+    requests = answering(work)
+    path = {"sessionId": "s", "path": str(work / "a.txt")}
+    assert await soon(requests.handle("fs/write_text_file", {**path, "content": "1\n2\n3\n"})) == {}
+    read = await soon(requests.handle("fs/read_text_file", {**path, "line": 2, "limit": 1}))
+    assert read == {"content": "2\n"}
+    outside = {"sessionId": "s", "path": str(tmp_path / "outside.txt")}
+    assert await code_of(requests, "fs/read_text_file", outside) < 0
+    assert await code_of(requests, "fs/write_text_file", {**outside, "content": "x"}) < 0
+    assert (tmp_path / "outside.txt").read_text() == "secret"
+    requests.cancel_turn()
+    assert await code_of(requests, "fs/write_text_file", {**path, "content": ""}) == -32800
+
+
+async def test_terminals_run_and_end_with_the_client(tmp_path: Path) -> None:
+    requests = answering(tmp_path)
+    made = await soon(
+        requests.handle("terminal/create", {"sessionId": "s", "command": "sh", "args": ["-c", "echo hi"]})
+    )
+    named = {"sessionId": "s", **made}
+    assert await soon(requests.handle("terminal/wait_for_exit", named)) == {"exitCode": 0, "signal": None}
+    assert (await soon(requests.handle("terminal/output", named)))["output"] == "hi\n"
+    assert await soon(requests.handle("terminal/release", named)) == {}
+    assert await code_of(requests, "terminal/output", named) == -32002
+    script = f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; sleep 600"
+    await soon(requests.handle("terminal/create", {"sessionId": "s", "command": script}))
+    await until((tmp_path / "pid").exists)
+    await soon(requests.close())
+    await until(lambda: not is_alive(int((tmp_path / "pid").read_text())))
