@@ -360,23 +360,6 @@ async def command(prompt: Prompt, ctx: TurnContext) -> str:
     return str(bool(await ctx.permission("Run it?", tool="run", kind="execute", command=prompt.text)))
 
 
-async def test_an_always_for_a_command_allows_that_program_and_subcommand_only(
-    journal: MemoryJournal,
-) -> None:
-    lines = ("git status -s", "git push", "rm -rf /", "git status; rm -rf /")
-    async with session_for(command, journal=journal) as session:
-        first = await collect(session, "git status", choosing(session, "allow_always"))
-        later = [await collect(session, line, choosing(session, "reject_once")) for line in lines]
-    async with hub_for(command, journal=journal) as hub:
-        session = await hub.session(session.session_id)
-        later += [await collect(session, line, choosing(session, "reject_once")) for line in lines]
-    (asked,) = only(first, ev.Asked)
-    assert isinstance(asked.question, Permission)
-    assert "Always allow `git status` with any arguments" in [one.name for one in asked.question.options]
-    assert [text_of(events) for events in later] == ["True", "False", "False", "False"] * 2
-    assert [len(only(events, ev.Asked)) for events in later] == [0, 1, 1, 1] * 2
-
-
 async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
     policy = Policy.ask().also(Rule(decision="ask", command="rm *"))
     async with session_for(command, policy=policy) as session:

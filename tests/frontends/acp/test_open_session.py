@@ -37,13 +37,19 @@ def ask(editor: Editor, session_id: str, text: str) -> asyncio.Future[Any]:
     return editor.connection.ask("session/prompt", words(session_id, text))[1]
 
 
+async def ask_and_cancel(editor: Editor, session_id: str) -> asyncio.Future[Any]:
+    """Send a prompt, and its cancel once the agent works on it."""
+    old = ask(editor, session_id, "wait")
+    await until(lambda: editor.text.endswith("wait "))
+    editor.connection.notify("session/cancel", {"sessionId": session_id})
+    return old
+
+
 async def test_a_prompt_right_behind_its_cancel_waits_for_the_answer_to_the_old_one() -> None:
     async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for _ in range(3):
-            old = ask(editor, session_id, "wait")
-            await until(lambda: editor.text.endswith("wait "))
-            editor.connection.notify("session/cancel", {"sessionId": session_id})
+            old = await ask_and_cancel(editor, session_id)
             new = ask(editor, session_id, "next")
             assert (await soon(old))["stopReason"] == "cancelled"
             assert (await soon(new))["stopReason"] == "end_turn"
@@ -56,9 +62,7 @@ async def test_a_prompt_right_behind_its_cancel_waits_for_the_answer_to_the_old_
 async def test_only_the_first_of_several_prompts_behind_a_cancel_waits() -> None:
     async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
-        old = ask(editor, session_id, "wait")
-        await until(lambda: editor.text == "wait ")
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        old = await ask_and_cancel(editor, session_id)
         first, second = ask(editor, session_id, "first"), ask(editor, session_id, "second")
         with pytest.raises(RpcError, match="a prompt is running") as refused:
             await soon(second)
@@ -71,9 +75,7 @@ async def test_only_the_first_of_several_prompts_behind_a_cancel_waits() -> None
 async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> None:
     async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
-        old = ask(editor, session_id, "wait")
-        await until(lambda: editor.text == "wait ")
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        old = await ask_and_cancel(editor, session_id)
         new = ask(editor, session_id, "wait")
         editor.connection.notify("session/cancel", {"sessionId": session_id})
         assert (await soon(old))["stopReason"] == (await soon(new))["stopReason"] == "cancelled"
@@ -103,9 +105,7 @@ async def test_a_prompt_behind_the_cancel_of_an_agent_that_does_not_stop_waits_n
 
     async with hub_for(stubborn, detach_after=0.05) as hub, editing(hub) as editor:
         session_id = await editor.open()
-        old = ask(editor, session_id, "wait")
-        await until(lambda: editor.text == "wait ")
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        old = await ask_and_cancel(editor, session_id)
         new = ask(editor, session_id, "next")
         assert (await soon(old))["stopReason"] == "cancelled"
         assert (await soon(new))["stopReason"] == "end_turn"
