@@ -123,7 +123,7 @@ def test_the_page_about_agents_has_a_row_for_each_profile() -> None:
     for profile in profiles.profiles():
         [row] = [line for line in page.splitlines() if line.startswith(f"| `{profile.name}` |")]
         paths = [*profile.tool_name, *profile.tool_response, *profile.parent_call, *profile.subagent_name]
-        paths += profile.usage_by_model
+        paths += [*profile.usage_by_model, *profile.output_text]
         names = [".".join(path) for path in (*paths, profile.session_options or ()) if path]
         for name in (*names, *profile.agent_names, *profile.client_meta):
             assert f"`{name}`" in row

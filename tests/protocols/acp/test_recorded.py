@@ -10,7 +10,16 @@ from tests.protocols.acp import recorded
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
-from trunkline.conversation import Call, CallPart, Message, Part, TextPart, ThoughtPart
+from trunkline.conversation import (
+    Call,
+    CallPart,
+    LaneState,
+    Message,
+    Part,
+    TerminalState,
+    TextPart,
+    ThoughtPart,
+)
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
 
@@ -254,10 +263,11 @@ TURNS: dict[str, Expected] = {
     ),
 }
 LOADS = {"claude-load", "claude-code-load"}
+OTHERS = {"codex-turn", "claude-subagent-turn"}
 
 
 def test_each_wire_is_tested() -> None:
-    assert TURNS.keys() | LOADS == set(recorded.NAMES)
+    assert TURNS.keys() | LOADS | OTHERS == set(recorded.NAMES)
 
 
 @pytest.mark.parametrize("name", TURNS)
@@ -274,12 +284,73 @@ def test_a_wire_means_what_was_said_on_it(name: str) -> None:
     assert [option.category for option in folded.options][:2] == ["mode", "model"]
 
 
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize("name", [*TURNS, *sorted(OTHERS)])
 def test_the_grammar_finds_nothing_to_correct_on_a_wire(name: str) -> None:
     events = recorded.decode(name)
     grammar = Grammar()
     assert [out for event in events for out in grammar.feed(event)] == events
     assert grammar.violations == []
+
+
+def test_codex_runs_a_command_in_a_terminal_of_its_own() -> None:
+    folded = fold(recorded.decode("codex-turn"))
+    line = "echo hello > f.txt && cat f.txt"
+
+    assert folded.messages == [
+        user("greet"),
+        agent(
+            "t.1",
+            (
+                "text",
+                "Model metadata for `scripted` not found. Defaulting to fallback metadata; "
+                "this can degrade performance and cause issues.I will. ",
+            ),
+            ("call", "call_3"),
+        ),
+        agent("t.2", ("text", "Done.")),
+    ]
+    [only] = folded.calls.values()
+    assert (only.name, only.title, only.kind, only.status) == (line, line, "execute", "completed")
+    assert (only.input["command"], only.input["process_id"]) == (["/bin/bash", "-lc", line], "78500")
+    # The agent's proposal, which the permission showed, gave way to the terminal.
+    assert only.content == (TerminalBlock(terminal_id="call_3"),)
+    assert folded.terminals == {"call_3": TerminalState(data="hello\n", exited=True, exit_code=0)}
+    assert [(option.option_id, option.value) for option in folded.options] == [("model", "scripted")]
+
+
+def test_a_subagent_of_claude_works_in_a_lane() -> None:
+    folded = fold(recorded.decode("claude-subagent-turn"))
+
+    assert folded.messages == [
+        user("greet"),
+        agent("msg_0001", ("text", "I will. "), ("call", "toolu_0002")),
+        Message(
+            message_id="t.1",
+            role="agent",
+            turn_id="t",
+            lane="toolu_0002",
+            parts=[CallPart(part_id="t.1:0", call_id="toolu_0004")],
+        ),
+        agent("msg_0006", ("text", "All done.")),
+    ]
+    assert folded.lanes == {
+        "toolu_0002": LaneState(
+            name="general-purpose",
+            parent_call_id="toolu_0002",
+            description="Find it",
+            outcome="completed",
+        )
+    }
+    task, inner = folded.calls["toolu_0002"], folded.calls["toolu_0004"]
+    assert (task.name, task.title, task.lane, task.status) == ("Agent", "Find it", None, "completed")
+    assert task.raw_output[0] == {"type": "text", "text": "Found it."}
+    assert (inner.name, inner.title, inner.lane, inner.status) == (
+        "Bash",
+        "echo sub",
+        "toolu_0002",
+        "completed",
+    )
+    assert (inner.raw_output, inner.content) == ("sub", (TextBlock(text="```console\nsub\n```"),))
 
 
 @pytest.mark.parametrize("name", ["claude-turn", "claude-code-nocaps-turn"])

@@ -295,6 +295,18 @@ def test_claude_tells_of_a_terminal_first_and_of_its_output_at_the_end() -> None
     ]
 
 
+def test_a_quick_command_of_codex_has_its_output_in_the_result_alone() -> None:
+    exit_meta = {"terminal_exit": {"exit_code": 0, "signal": None, "terminal_id": "c"}}
+    result = {"formatted_output": "hi\n", "exit_code": 0}
+    start = announce(status="in_progress", _meta={"terminal_info": {"terminal_id": "c", "cwd": "/"}})
+    end = update(status="completed", rawOutput=result, _meta=exit_meta)
+
+    assert fold(feed(decoder(CODEX), start, end)).terminals["c"].data == "hi\n"
+    printed = update(_meta={"terminal_output": {"terminal_id": "c", "data": "hi\n"}})
+    assert fold(feed(decoder(CODEX), start, printed, end)).terminals["c"].data == "hi\n"
+    assert fold(feed(decoder(STANDARD), start, end)).terminals["c"].data == ""
+
+
 def test_output_after_the_exit_of_a_terminal_is_kept_as_it_is() -> None:
     late = update(_meta={"terminal_output": {"data": "late"}})
     made = decoder()

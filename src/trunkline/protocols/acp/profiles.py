@@ -38,6 +38,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """A pattern whose group ``name`` is the tool's name at the start of the call's id."""
     tool_response: tuple[Path, ...] = ()
     """Where a tool's result is if there is no ``rawOutput``; often in an update before the last one."""
+    output_text: tuple[Path, ...] = ()
+    """Where in ``rawOutput`` the text is that a command printed: for a terminal that was shown none of it."""
     parent_call: tuple[Path, ...] = ()
     """Where an update of a subagent names the call that started it."""
     subagent_name: tuple[Path, ...] = ()
@@ -104,8 +106,10 @@ CODEX = Profile(
     name="codex",
     agent_names=("codex",),
     commands=("codex-acp",),
-    # Commands are shown in terminals that no client made; what they print comes in pieces.
-    client_meta={"terminal_output_delta": True},
+    # Commands are shown in terminals that no client made. What they print comes in pieces, or, for a quick
+    # one, in the result alone. The older and the newer agent want to be asked for it by one name each.
+    client_meta={"terminal_output": True, "terminal_output_delta": True},
+    output_text=(("formatted_output",), ("aggregated_output",)),
 )
 
 QWEN = Profile(

@@ -61,6 +61,7 @@ class ToolCalls:
         self._calls: dict[str, CallState] = {}
         self._earlier: dict[str, str] = {}
         self._exited: dict[str, None] = {}
+        self._printed: dict[str, None] = {}
 
     def begin_turn(self) -> None:
         """Let all calls so far be those of earlier turns."""
@@ -157,6 +158,8 @@ class ToolCalls:
         """Give a piece of a terminal's output; None if there is nothing, or if the terminal has ended."""
         if terminal_id in self._exited or not (data or exit_status is not None):
             return None
+        if data:
+            _keep(self._printed, terminal_id, None)
         if exit_status is None:
             return ev.TerminalOutput(lane=lane, terminal_id=terminal_id, data=data)
         _keep(self._exited, terminal_id, None)
@@ -240,6 +243,9 @@ class ToolCalls:
                 call.content += (TerminalBlock(terminal_id=terminal_id),)
                 changes["content"] = call.content
             data = text_in(entry, "data") or ""
+            if key == "terminal_exit" and not data and terminal_id not in self._printed:
+                text = look_up(as_object(call.raw_output), self._profile.output_text)
+                data = text if isinstance(text, str) else ""
             event = self.write(terminal_id, data, entry if key == "terminal_exit" else None, call.lane)
             if event is not None:
                 out.append(event)
