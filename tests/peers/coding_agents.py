@@ -24,8 +24,7 @@ class CodingAgent:
     environment: Callable[[Path, str], Mapping[str, str]]
     """From its home and the model's address. It may write files into the home."""
     shell: Callable[[str], Use]
-    write: Callable[[Path, str], Use] | None
-    """None where it has no tool that writes a file."""
+    write: Callable[[Path, str], Use]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def _gemini(home: Path, model: str) -> Mapping[str, str]:
 def _codex(home: Path, model: str) -> Mapping[str, str]:
     (home / ".codex").mkdir(exist_ok=True)
     (home / ".codex" / "config.toml").write_text(
-        'model = "scripted"\n'
+        'model = "gpt-5.2-codex"\n'  # One that it knows, else it warns in every turn.
         'model_provider = "scripted"\n'
         'approval_policy = "untrusted"\n'
         'sandbox_mode = "read-only"\n'
@@ -79,6 +78,11 @@ def _codex(home: Path, model: str) -> Mapping[str, str]:
         encoding="utf-8",
     )
     return {"CODEX_HOME": str(home / ".codex"), "SCRIPTED_API_KEY": "scripted", "OPENAI_API_KEY": "scripted"}
+
+
+def _patch(path: Path, text: str) -> str:
+    lines = "".join(f"+{line}\n" for line in text.splitlines())
+    return f"*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch"
 
 
 CLAUDE = CodingAgent(
@@ -111,7 +115,7 @@ CODEX = CodingAgent(
     (),
     _codex,
     lambda line: Use("exec_command", {"cmd": line}),
-    None,
+    lambda path, text: Use("apply_patch", _patch(path, text)),
 )
 AGENTS = (CLAUDE, CLAUDE_CODE, GEMINI, CODEX)
 

@@ -81,7 +81,7 @@ def _halves(text: str) -> tuple[str, str]:
     return text[: len(text) // 2], text[len(text) // 2 :]
 
 
-def _call(tool: str, given: Mapping[str, Any], ids: Iterator[int]) -> dict[str, Any]:
+def _call(tool: str, given: Mapping[str, Any] | str, ids: Iterator[int]) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"toolu_{next(ids):04}", "name": tool, "input": given}
 
 

@@ -149,6 +149,9 @@ def _item(part: Part, number: int) -> dict[str, Any]:
         case Say():
             content = [_words(part, part.text)]
             return {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": content}
+        case Use(tool, str(text)):
+            call = {"call_id": f"call_{number}", "name": tool, "input": text}
+            return {"id": f"ctc_{number}", "type": "custom_tool_call", **call}
         case Use(tool, given):
             call = {"call_id": f"call_{number}", "name": tool, "arguments": json.dumps(given)}
             return {"id": f"fc_{number}", "type": "function_call", **call}

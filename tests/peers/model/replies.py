@@ -32,7 +32,8 @@ class Use:
     """A call of one of the agent's own tools."""
 
     tool: str
-    input: Mapping[str, Any]
+    input: Mapping[str, Any] | str
+    """Arguments; plain text for a tool that takes text, which only the Responses API has."""
 
 
 @dataclass(frozen=True)
