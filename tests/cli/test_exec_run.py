@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from tests.hubs import session_for
+from tests.hubs import make, session_for
 from trunkline import events as ev
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.cli.exec_approvals import ExecApprovals
-from trunkline.cli.exec_run import ExecRun
+from trunkline.cli.exec_run import DENIED, ExecRun
 from trunkline.commands import Prompt
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.testing import ScriptedAgent
@@ -82,6 +82,14 @@ async def test_an_agent_that_never_gets_ready_runs_into_the_timeout() -> None:
 
     assert await execute(Sleeper(), "hello", printer, stops=False, timeout=0.05) == 3
     assert printer.events == []
+
+
+async def test_a_turn_that_the_agent_ends_as_cancelled_after_a_refusal_is_a_refusal() -> None:
+    async def gives_up(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[ev.Event]:
+        assert not await ctx.permission("May I?", tool="run", input={})
+        yield ev.TurnFinished(turn_id=ctx.turn_id, stop_reason="cancelled")
+
+    assert await execute(make(gives_up), "go", Recorder(), stops=False, timeout=None) == DENIED
 
 
 async def test_an_execution_that_is_itself_cancelled_says_so() -> None:

@@ -77,7 +77,7 @@ class Stage:
 
     def conversation(self, session_id: str) -> Conversation:
         """What the journal holds of a session."""
-        return asyncio.run(_read(self.journal, session_id))
+        return asyncio.run(read_conversation(self.journal, session_id))
 
     # -- steps -------------------------------------------------------------------------------------
 
@@ -101,7 +101,8 @@ class Stage:
         return {"name": name, "call": "session/prompt", "params": params, **more}
 
 
-async def _read(url: str, session_id: str) -> Conversation:
+async def read_conversation(url: str, session_id: str) -> Conversation:
+    """What a journal holds of a session."""
     journal = await open_journal(url)
     try:
         records = await journal.read(SessionKey("local", session_id), limit=100_000)

@@ -25,6 +25,8 @@ class CodingAgent:
     """From its home and the model's address. It may write files into the home."""
     shell: Callable[[str], Use]
     write: Callable[[Path, str], Use]
+    reaches_for: frozenset[str] = frozenset()
+    """What it tries to reach outside of this machine, whatever it is told; the proxy refuses it."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,14 @@ def _claude(home: Path, model: str) -> Mapping[str, str]:
         "ANTHROPIC_API_KEY": "sk-scripted",
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "IS_SANDBOX": "",  # Where it is set to anything but 1, root cannot use Claude Code.
         "CLAUDE_CODE_DISABLE_FAST_MODE": "1",  # Else it asks its maker whether there is one.
     }
 
 
 def _gemini(home: Path, model: str) -> Mapping[str, str]:
     settings = {
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False},
     }
@@ -100,6 +103,7 @@ CLAUDE_CODE = CodingAgent(
     _claude,
     lambda line: Use("mcp__acp__Bash", {"command": line, "description": "Run it", "timeout": 60_000}),
     lambda path, text: Use("mcp__acp__Write", {"file_path": str(path), "content": text}),
+    frozenset({"api.anthropic.com:443"}),
 )
 GEMINI = CodingAgent(
     "gemini-cli",

@@ -88,9 +88,11 @@ class ExecRun:
     def _code(self, terminal: ev.TurnFinished | ev.TurnFailed) -> int:
         if self._stopped is not None:
             return self._stopped
-        if isinstance(terminal, ev.TurnFailed) or terminal.stop_reason == "cancelled":
+        if isinstance(terminal, ev.TurnFailed):
             return FAILED
-        return DENIED if self._approvals.denied else 0
+        if self._approvals.denied:
+            return DENIED  # Also when the agent then stopped by itself: Codex calls its turn cancelled.
+        return FAILED if terminal.stop_reason == "cancelled" else 0
 
     # -- stopping --
 

@@ -1,0 +1,225 @@
+"""Real coding agents on the trunk: what their model meant is what the journal holds.
+
+Each agent is the program from npm, as a person has it. Its model is a script on loopback, so that what has to
+come out is known beforehand. Afterwards no process of the agent is left, and it has reached for nothing
+outside of this machine.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from tests.hubs import collect, soon, until
+from tests.peers.coding_agents import AGENTS, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, CodingAgent
+from tests.peers.model.server import serving
+from tests.peers.workplace import (
+    SECONDS,
+    Workplace,
+    ask,
+    is_asked,
+    only_call,
+    script_for,
+    shown,
+    turn_parts,
+)
+from trunkline import events as ev
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+LOADS = (CLAUDE, CLAUDE_CODE, CODEX)
+"""Those that find a session again after their process has ended."""
+
+
+@pytest.fixture(params=AGENTS, ids=lambda agent: agent.name)
+def agent(request: pytest.FixtureRequest) -> CodingAgent:
+    return request.param
+
+
+@pytest.fixture
+async def place(agent: CodingAgent, root: Path, tmp_path: Path) -> AsyncGenerator[Workplace]:
+    with serving(script_for(agent, tmp_path / "work")) as model:
+        place = Workplace(root, agent, tmp_path, model)
+        yield place
+        await asyncio.to_thread(place.wait_until_left)
+        assert {*model.outside} <= agent.reaches_for
+        assert model.unknown == []
+
+
+async def test_what_the_model_says_and_does_is_the_conversation(place: Workplace) -> None:
+    async with place.session() as session:
+        await ask(session, "Please #greet me")
+        await ask(session, "Please #think of it")
+        await ask(session, "Please #shell it")
+        await ask(session, "Please #write it")
+        told = await session.history()
+    assert [turn.stop_reason for turn in told.turns] == ["end_turn"] * 4
+    assert turn_parts(told, 0) == [("user", "Please #greet me"), ("text", "Hello world.")]
+    assert turn_parts(told, 1) == [
+        ("user", "Please #think of it"),
+        ("thought", "**Plan** I think."),
+        ("text", "I thought."),
+    ]
+    assert turn_parts(told, 2) == [
+        ("user", "Please #shell it"),
+        ("text", "I will."),
+        ("call", "completed"),
+        ("text", "I did."),
+    ]
+    assert turn_parts(told, 3) == [
+        ("user", "Please #write it"),
+        ("call", "completed"),
+        ("text", "Written."),
+    ]
+    assert (place.work / "made.txt").read_text() == "made\n"
+    assert (place.work / "written.txt").read_text() == "hello\n"
+    ran, wrote = told.calls.values()
+    assert (ran.kind, wrote.kind) == ("execute", "edit")
+    assert "written.txt" in shown(wrote)
+    if place.agent is not GEMINI:  # It never says what came out.
+        assert "made" in shown(ran).replace("made.txt", "").replace("echo made", "")
+    assert all(question.answered is not None for question in told.questions.values())
+
+
+async def test_a_tool_that_is_always_allowed_is_not_asked_about_again(place: Workplace) -> None:
+    async with place.session() as session:
+        assert is_asked(await ask(session, "Please #shell it", "allow_always"))
+        (place.work / "made.txt").unlink()
+        assert not is_asked(await ask(session, "Please #shell it"))
+        told = await session.history()
+        session_id = session.session_id
+    assert turn_parts(told)[1:] == [("text", "I will."), ("call", "completed"), ("text", "I did.")]
+    (place.work / "made.txt").unlink()
+    async with place.session(session_id) as session:  # Nor by a later process of ours.
+        assert not is_asked(await ask(session, "Please #shell it"))
+    assert (place.work / "made.txt").exists()
+
+
+async def test_a_tool_that_is_refused_does_not_run(place: Workplace) -> None:
+    async with place.session() as session:
+        assert is_asked(await ask(session, "Please #shell it", "reject_once"))
+        told = await session.history()
+        await ask(session, "Please #greet me")
+        after = await session.history()
+    assert only_call(told).status == "denied"
+    assert not (place.work / "made.txt").exists()
+    assert turn_parts(told)[:3] == [("user", "Please #shell it"), ("text", "I will."), ("call", "denied")]
+    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+
+
+async def test_a_turn_that_is_cancelled_at_a_permission_runs_nothing_and_the_session_goes_on(
+    place: Workplace,
+) -> None:
+    async with place.session() as session:
+
+        async def cancel(_: ev.Asked) -> None:
+            await session.cancel()
+
+        await collect(session, "Please #shell it", {ev.Asked: cancel}, SECONDS)
+        told = await session.history()
+        await ask(session, "Please #greet me")
+        after = await session.history()
+    assert told.turns[-1].stop_reason == "cancelled"
+    assert only_call(told).status == "cancelled"
+    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+    assert not (place.work / "made.txt").exists()
+
+
+async def test_a_turn_that_is_cancelled_in_the_middle_of_a_text_keeps_what_was_said(place: Workplace) -> None:
+    async with place.session() as session:
+
+        async def cancel(_: ev.Text) -> None:
+            await session.cancel()
+
+        await collect(session, "Please #wait here", {ev.Text: cancel}, SECONDS)
+        told = await session.history()
+        await ask(session, "Please #greet me")
+        after = await session.history()
+    assert told.turns[-1].stop_reason == "cancelled"
+    assert turn_parts(told) == [("user", "Please #wait here"), ("text", "First ")]
+    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+
+
+async def test_an_error_of_the_model_fails_the_turn_and_the_session_goes_on(place: Workplace) -> None:
+    async with place.session() as session:
+        await ask(session, "Please #error now")
+        told = await session.history()
+        await ask(session, "Please #greet me")
+        after = await session.history()
+    assert told.turns[-1].status == "failed"
+    assert "scripted refusal" in (told.turns[-1].message or "")
+    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+
+
+async def test_an_agent_that_is_killed_in_a_turn_comes_back_with_the_next_prompt(place: Workplace) -> None:
+    async with place.session() as session:
+        await ask(session, "Please #greet me")
+
+        async def kill(_: ev.Text) -> None:
+            place.kill_agent()
+
+        await collect(session, "Please #wait here", {ev.Text: kill}, SECONDS)
+        failed = (await session.history()).turns[-1]
+        await ask(session, "Please do it #again")
+        told = await session.history()
+        session_id = session.session_id
+    assert failed.status == "failed"
+    assert "SIGKILL" in (failed.message or "")
+    assert turn_parts(told, 1) == [("user", "Please #wait here"), ("text", "First ")]
+    assert turn_parts(told, 2) == [("user", "Please do it #again"), ("text", "Still here.")]
+    assert _remembers(place, "#again", "#greet")
+
+    # A later process of ours has all of it, and the agent too.
+    async with place.session(session_id) as session:
+        await ask(session, "Please #think of it")
+        later = await session.history()
+    assert [turn_parts(later, number) for number in range(3)] == [
+        turn_parts(told, number) for number in range(3)
+    ]
+    assert turn_parts(later)[1:] == [("thought", "**Plan** I think."), ("text", "I thought.")]
+    assert _remembers(place, "#think", "#again")
+    # One that cannot load is sent the conversation, and the person is told.
+    lost = [notice for notice in later.notices if notice.severity == "warning"]
+    assert bool(lost) == (place.agent not in LOADS)
+
+
+def _remembers(place: Workplace, word: str, earlier: str) -> bool:
+    """Whether the model was told of an earlier prompt of the person when it was asked for a word."""
+    exchange = place.model.asked(word)[-1]
+    return any(earlier in text for role, text in exchange.messages if role == "user")
+
+
+@pytest.mark.parametrize("agent", [CLAUDE_CODE], ids=lambda agent: agent.name)
+async def test_a_whole_shell_line_runs_in_a_terminal_of_ours(place: Workplace) -> None:
+    async with place.session() as session:
+        await ask(session, "Please #shell it")
+        told = await session.history()
+    (terminal,) = told.terminals.values()
+    assert (terminal.data, terminal.exited, terminal.exit_code) == ("made\n", True, 0)
+
+
+async def test_the_agent_has_its_options_commands_and_card_on_the_trunk(place: Workplace) -> None:
+    async with place.session() as session:
+        await ask(session, "Please #greet me")
+        await until(lambda: bool(session.view.commands) or place.agent is CODEX, SECONDS)
+        names = {option.category for option in session.view.options}
+        mode = next((option for option in session.view.options if option.category == "mode"), None)
+        if mode is not None:
+            other = next(choice.value for choice in mode.choices if choice.value != mode.value)
+            await soon(session.set_config(mode.option_id, other), SECONDS)
+            assert next(o for o in session.view.options if o.category == "mode").value == other
+        card = session.agent.card
+    assert "model" in names
+    assert card.version
+    assert card.name
+
+
+@pytest.mark.parametrize("agent", [CLAUDE, CODEX], ids=lambda agent: agent.name)
+async def test_two_sessions_of_one_agent_do_not_mix(place: Workplace) -> None:
+    async with place.hub() as hub:
+        first, second = await hub.create(cwd=str(place.work)), await hub.create(cwd=str(place.work))
+        await asyncio.gather(ask(first, "Please #greet me"), ask(second, "Please #think of it"))
+        one, other = await first.history(), await second.history()
+    assert turn_parts(one) == [("user", "Please #greet me"), ("text", "Hello world.")]
+    assert turn_parts(other)[1:] == [("thought", "**Plan** I think."), ("text", "I thought.")]

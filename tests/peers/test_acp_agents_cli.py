@@ -1,0 +1,126 @@
+"""One session with a real coding agent, at the command line, in an editor and in a web page."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_serve import serving as served
+from tests.peers.agui import Browser, open_page
+from tests.peers.client_plans import Stage, read_conversation
+from tests.peers.coding_agents import CLAUDE, CODEX, CodingAgent
+from tests.peers.model.server import serving
+from tests.peers.workplace import Workplace, script_for, turn_parts
+from tests.server.running_server import SECRET
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+SECONDS = 90
+DENIED = 5
+ALLOW = {CLAUDE.name: "allow", CODEX.name: "approved"}
+"""The ids of the options that allow a call once."""
+
+
+class Editor(Stage):
+    """The npm SDK's client, with the environment of a person who has the agent installed."""
+
+    def __init__(self, folder: Path, driver: list[str], environment: Mapping[str, str]) -> None:
+        super().__init__(folder, driver)
+        self._environment = dict(environment)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return self._environment
+
+
+class Person:
+    """Somebody with a coding agent installed, who uses our commands."""
+
+    def __init__(self, place: Workplace, folder: Path) -> None:
+        self.place = place
+        self.folder = folder
+        self.env = {
+            **place.installed.env,
+            "TRUNKLINE_JOURNAL": place.journal,
+            "XDG_CACHE_HOME": str(folder / "cache"),
+        }
+
+    @property
+    def target(self) -> str:
+        return self.place.installed.target
+
+    def execute(self, prompt: str, *options: str) -> tuple[int, dict[str, Any]]:
+        """Run ``trunkline exec`` and give its exit code and its report."""
+        done = subprocess.run(
+            [sys.executable, "-m", "trunkline", "exec", self.target, prompt, "--format", "json", *options],
+            cwd=self.place.work,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        assert done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(params=[CLAUDE, CODEX], ids=lambda agent: agent.name)
+def person(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Generator[Person]:
+    agent: CodingAgent = request.param
+    with serving(script_for(agent, tmp_path / "work")) as model:
+        place = Workplace(root, agent, tmp_path, model)
+        yield Person(place, tmp_path)
+        place.wait_until_left()
+        assert model.outside == []
+
+
+def test_what_only_reads_may_run_and_all_else_is_refused(person: Person) -> None:
+    code, told = person.execute("Please #greet me", "--approve", "reads")
+    assert (code, told["text"], told["stop_reason"]) == (0, "Hello world.", "end_turn")
+    code, told = person.execute("Please #shell it", "--approve", "reads", "--session", told["session_id"])
+    assert (code, told["denied"], [call["status"] for call in told["calls"]]) == (DENIED, True, ["denied"])
+    assert not (person.place.work / "made.txt").exists()
+
+
+async def test_one_session_goes_on_at_the_command_line_in_an_editor_and_in_a_page(
+    person: Person, root: Path, browser: Browser, tmp_path: Path
+) -> None:
+    _, told = person.execute("Please #greet me", "--approve", "reads")
+    session_id = told["session_id"]
+
+    (tmp_path / "editor").mkdir()
+    editor = Editor(
+        tmp_path / "editor", ["node", str(root / "tests/peers/node/drive_client.mjs")], person.env
+    )
+    report = editor.play(
+        [
+            editor.open("load", "load", session_id),
+            editor.prompt("shell", session_id, "Please #shell it", answers=[ALLOW[person.place.agent.name]]),
+        ],
+        target=person.target,
+    )
+    assert "result" in report["steps"]["load"], report["steps"]["load"]
+    assert report["steps"]["shell"]["result"]["stopReason"] == "end_turn"
+
+    with served(person.target, "--token", SECRET, cwd=tmp_path, **person.env) as child:
+        page = await open_page(browser, f"{child.url}/agui", session_id)
+        await page.say("Please do it #again")
+        assert page.messages[-1]["content"] == "Still here."
+        child.end()
+
+    code, told = person.execute("Please #think of it", "--session", session_id)
+    assert (code, told["text"]) == (0, "I thought.")
+    conversation = await read_conversation(person.place.journal, session_id)
+    assert [turn_parts(conversation, number)[-1] for number in range(4)] == [
+        ("text", "Hello world."),
+        ("text", "I did."),
+        ("text", "Still here."),
+        ("text", "I thought."),
+    ]
+    asked = person.place.model.asked("#think")[-1]
+    said = "\n".join(text for role, text in asked.messages if role == "user")
+    assert all(word in said for word in ("#greet", "#shell", "#again"))
