@@ -268,6 +268,11 @@ def test_an_empty_piece_says_nothing_and_begins_no_message() -> None:
     assert feed(in_turn(), chunk(""), chunk("hi")) == [ev.Text(message_id="t.1", delta="hi")]
 
 
+def test_an_empty_piece_with_an_extension_is_kept_as_it_is() -> None:
+    piece = chunk("", _meta=META)
+    assert in_turn().feed(piece) == [ev.Raw(source="acp", payload=piece)]
+
+
 def test_annotations_of_a_text_go_along() -> None:
     content = {"type": "text", "text": "hi", "annotations": {"audience": ["user"]}, "_meta": {"k": 1}}
     update = {"sessionUpdate": "agent_message_chunk", "content": content, "_meta": META}

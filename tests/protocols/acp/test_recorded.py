@@ -263,7 +263,7 @@ TURNS: dict[str, Expected] = {
     ),
 }
 LOADS = {"claude-load", "claude-code-load"}
-OTHERS = {"codex-turn", "claude-subagent-turn"}
+OTHERS = {"codex-turn", "claude-subagent-turn", "qwen-turn"}
 
 
 def test_each_wire_is_tested() -> None:
@@ -316,6 +316,28 @@ def test_codex_runs_a_command_in_a_terminal_of_its_own() -> None:
     assert only.content == (TerminalBlock(terminal_id="call_3"),)
     assert folded.terminals == {"call_3": TerminalState(data="hello\n", exited=True, exit_code=0)}
     assert [(option.option_id, option.value) for option in folded.options] == [("model", "scripted")]
+
+
+def test_qwen_tells_of_its_tokens_in_empty_pieces() -> None:
+    folded = fold(recorded.decode("qwen-turn"))
+
+    assert folded.messages == [
+        user("greet"),
+        agent("t.1", ("text", "I will. "), ("call", "call_0002")),
+        agent("t.2", ("text", "Done.")),
+    ]
+    [only] = folded.calls.values()
+    # The permission, which announced the call, does not have the tool's name.
+    assert only.name == only.title == "echo hello > f.txt && cat f.txt (d)"
+    assert (only.kind, only.status, only.raw_output) == ("execute", "completed", "hello")
+    command = "echo hello > f.txt && cat f.txt"
+    assert only.input == {"command": command, "description": "d", "is_background": False}
+    tokens = [raw.payload["_meta"]["usage"]["totalTokens"] for raw in folded.raws]
+    assert tokens == [18, 18]
+    assert [(option.category, option.value) for option in folded.options] == [
+        ("mode", "default"),
+        ("model", "$runtime|openai|scripted(openai)"),
+    ]
 
 
 def test_a_subagent_of_claude_works_in_a_lane() -> None:

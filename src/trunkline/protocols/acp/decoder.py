@@ -225,7 +225,8 @@ class AcpDecoder:
         meta = as_object(update.get("_meta"))
         if content.get("type") == "text" and isinstance(text, str):
             if not text:
-                return []
+                # Qwen sends the tokens of each request to its model so.
+                return None if meta else []
             out, lane = self._in_lane(meta)
             extra = {key: content[key] for key in ("annotations", "_meta") if content.get(key) is not None}
             if extra:
