@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.hubs import hub_for, run_turn, text_of
+from trunkline.agents.acp import AcpAgent
 from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import SCHEMES, resolve_target
@@ -215,9 +216,8 @@ def test_a_module_that_is_not_there_is_answered_with_what_to_do(target: str) -> 
         f"there is no module {name!r}: run from the folder that holds it, install it, or "
     )
     assert f"path/to/{name.split('.')[-1]}.py:NAME" in output
-    assert output.endswith(
-        f"Known forms: module:attr, path/file.py:attr, acp:COMMAND ARGS, agui:URL, {', '.join(SCHEMES)}"
-    )
+    assert "Known forms: module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, " in output
+    assert output.endswith(", ".join(SCHEMES))
 
 
 def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
@@ -256,13 +256,25 @@ def test_something_else_than_an_agent_is_named_with_its_target(attr: str, expect
     assert str(caught.value).startswith(f"greetings.py:{attr}: {expected}")
 
 
+def test_an_agent_of_the_registry_is_started_by_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("npx", "")
+    Path("npx").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    agent = resolve_target("registry:gemini@1.2.3")
+    assert isinstance(agent, AcpAgent)
+    assert agent.command_line == ("npx", "-y", "@google/gemini-cli@1.2.3", "--acp")
+    assert "did you mean gemini?" in refused("registry:gemeni")
+    assert "goose is not on PATH" in refused("registry:goose")
+
+
 @pytest.mark.parametrize(
     ("target", "hint"),
     [
         ("dmo", "; did you mean 'demo'?"),
         ("", "."),
         ("something", "."),
-        ("registry:some-agent", "."),
         ("greetings:", "; did you mean 'greetings.py:NAME'?"),
         ("place/main:hello", "; did you mean 'place/main.py:hello'?"),
         (":hello", "."),
@@ -274,7 +286,7 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     write("place/main.py")
     assert refused(target) == (
         f"unknown target {target!r}{hint} Known forms: "
-        "module:attr, path/file.py:attr, acp:COMMAND ARGS, agui:URL, demo, demo-auth"
+        "module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, demo, demo-auth"
     )
 
 

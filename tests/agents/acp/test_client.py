@@ -366,7 +366,10 @@ def test_a_permission_that_means_nothing_is_refused(home: Path) -> None:
 
 async def test_a_login_that_is_missing_says_how_to_log_in(home: Path) -> None:
     async with client_of(home, "--login") as client:
-        with pytest.raises(AuthenticationRequired, match="ways to log in: browser, key, shell") as caught:
+        with pytest.raises(
+            AuthenticationRequired,
+            match=r"it offers: Browser, API key \(set SCRIPTED_KEY\), Shell \(in a terminal\)",
+        ) as caught:
             await soon(client.ensure_session())
         assert "log in with: trunkline login 'acp:" in str(caught.value)
         with pytest.raises(InvalidCommand, match="it can by: browser"):

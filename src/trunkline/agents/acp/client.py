@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self, cast
 
 from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
 from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
 from trunkline.agents.acp.permission_options import PermissionRequest
 from trunkline.agents.acp.permission_requests import Permission
@@ -34,7 +35,7 @@ from trunkline.protocols.acp.content import block_to_wire
 from trunkline.protocols.acp.profiles import Profile, profile_for
 from trunkline.protocols.acp.prompt_result import turn_finished
 from trunkline.protocols.acp.replay import decode_replay
-from trunkline.protocols.jsonrpc.messages import AUTH_REQUIRED, NoAnswer, RpcError
+from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
 from trunkline.state_files import StateFile
 
 __all__ = ["AcpClient", "PromptResult"]
@@ -365,12 +366,10 @@ class AcpClient:
         return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
 
     def _explain(self, error: RpcError, what: str) -> AgentError:
-        name = self.card.name
-        if error.rpc_code == AUTH_REQUIRED:
-            ways = ", ".join(method.method_id for method in self.card.auth_methods) or "it names none"
-            text = f"{name} wants a login first ({error}; ways to log in: {ways})"
-            return AuthenticationRequired(text).advise(f"acp:{shlex.join(self.command_line)}")
-        return AgentError(f"{name} failed in {what}: {error} (code {error.rpc_code})")
+        explained = translate_error(error, what, self.card)
+        if isinstance(explained, AuthenticationRequired):
+            return explained.advise(f"acp:{shlex.join(self.command_line)}")
+        return explained
 
 
 def _blocks(content: str | Block | Iterable[Block]) -> list[dict[str, Any]]:

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.acp.conformance.record import Run
-from tests.hubs import soon
-from trunkline.agents.acp import AcpClient, PermissionRequest
+from tests.hubs import hub_for, soon
+from trunkline import events as ev
+from trunkline.agents.acp import AcpAgent, AcpClient, PermissionRequest
+from trunkline.commands import Answer, Prompt
+from trunkline.session.session import Session
 
 PROGRAM = Path(__file__).parent / "probing_agent.py"
 
@@ -49,4 +52,37 @@ async def drive_client(folder: Path) -> Run:
     return Run.read(folder / "log", texts, reasons)
 
 
-SUBJECTS: dict[str, Callable[[Path], Coroutine[Any, Any, Run]]] = {"AcpClient": drive_client}
+async def drive_agent(folder: Path) -> Run:
+    """Drive AcpAgent, as a session of a hub."""
+    texts: list[str] = []
+    program, *args = command(folder / "log")
+    agent = AcpAgent(program, args, cwd=folder / "work", permission=allow)
+    async with hub_for(agent) as hub:
+        session = await soon(hub.create(cwd=str(folder / "work")))
+        reasons = [await _turn(session, text, texts) for text in ("probe", "cancel", "again")]
+    return Run.read(folder / "log", texts, reasons)
+
+
+async def _turn(session: Session, text: str, texts: list[str]) -> str:
+    """Send a prompt and take what is said; cancel it when the agent asks for that."""
+    async with session.follow() as reader:
+        await soon(session.prompt(Prompt.of(text)))
+        while True:
+            for entry in await soon(reader.next()):
+                event = entry.event
+                if isinstance(event, ev.Asked):
+                    await soon(session.answer(Answer(question_id=event.question_id, outcome="declined")))
+                elif isinstance(event, ev.Text):
+                    texts.append(event.delta)
+                    if event.delta.endswith("cancel me"):
+                        await soon(session.cancel())
+                elif isinstance(event, ev.TurnFailed):
+                    return f"failed: {event.message}"
+                elif isinstance(event, ev.TurnFinished):
+                    return event.stop_reason
+
+
+SUBJECTS: dict[str, Callable[[Path], Coroutine[Any, Any, Run]]] = {
+    "AcpAgent": drive_agent,
+    "AcpClient": drive_client,
+}
