@@ -2,7 +2,6 @@
 
 import asyncio
 import operator
-import pickle
 import sqlite3
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
 from tests.agents.langchain.agui_client import WAYS, Page, Way, ainvoke, astream, invoke, model
-from tests.agents.langchain.graphs import WaitingTool, broken, weather
+from tests.agents.langchain.graphs import WaitingTool, weather
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
     call_graph,
@@ -111,54 +110,6 @@ async def test_what_a_thread_said_before_is_not_said_again(run: Way) -> None:
     assert text(transport) == "One."
     assert text(later) == "Two."
     assert [one["toolCallId"] for one in later.updates if one["sessionUpdate"] == "tool_call"] == ["call_2"]
-
-
-Clients = dict[str, RecordingTransport]
-
-
-async def wrapped(model: Any, tools: list[Any], clients: Clients) -> None:
-    agent = acp_agent(model, tools, checkpointer=InMemorySaver())
-    runs = (agent.ainvoke(asking(name), on_thread(name), transport=line) for name, line in clients.items())
-    await soon(asyncio.gather(*runs))
-
-
-async def own_without_threads(model: Any, tools: list[Any], clients: Clients) -> None:
-    own = acp_middleware()
-    agent = create_agent(model, tools, middleware=own, context_schema=TrunklineContext)
-    config: Any = {"callbacks": own.callbacks}
-    contexts = {name: TrunklineContext(transport=line) for name, line in clients.items()}
-    runs = (agent.ainvoke(asking(name), config, context=context) for name, context in contexts.items())
-    await soon(asyncio.gather(*runs))
-
-
-def asking(words: str) -> Any:
-    return {"messages": [("user", words)]}
-
-
-@pytest.mark.parametrize("run", [wrapped, own_without_threads])
-async def test_two_clients_of_one_agent_do_not_mix(run: Way) -> None:
-    met = asyncio.Barrier(2)
-
-    @tool
-    async def meet(name: str) -> str:
-        """Meet the other one."""
-        await met.wait()
-        return f"{name} was there"
-
-    names = ("anna", "bert")
-    script = ScriptedChatModel(
-        by_prompt={
-            name: [[f"{name} goes. ", call("meet", {"name": name}, id="same")], f"{name} is back."]
-            for name in names
-        }
-    )
-    clients = {name: RecordingTransport() for name in names}
-    await run(script, [meet], clients)
-    for name, client in clients.items():
-        assert text(client) == f"{name} goes. {name} is back."
-        assert call_of(client, "same")["rawOutput"] == f"{name} was there"
-        assert statuses(client, "same") == ["pending", "in_progress", "completed"]
-        assert len(session_ids(client)) == 1
 
 
 async def test_a_context_says_which_client_and_which_thread() -> None:
@@ -535,25 +486,6 @@ async def test_a_tool_finds_the_channel_of_its_run() -> None:
 
 class _Tally(AgentState[Any]):
     tally: Annotated[int, operator.add]
-
-
-def _everything(saver: InMemorySaver) -> bytes:
-    return pickle.dumps(
-        [{k: dict(v) for k, v in saver.storage.items()}, dict(saver.writes), dict(saver.blobs)]
-    )
-
-
-async def test_no_checkpoint_in_memory_contains_a_transport_or_a_channel() -> None:
-    transport = RecordingTransport(permissions=["allow_once"])
-    saver = InMemorySaver()
-    agent = acp_agent(
-        model(), [weather, broken], transport=transport, checkpointer=saver, policy={"*": Rule()}
-    )
-    context = TrunklineContext(transport=transport, thread_id="s1", run_id="r1")
-    await ainvoke(agent, PROMPT, context=context)
-    kept = _everything(saver)
-    assert b"sunny" in kept
-    _assert_clean(kept)
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])

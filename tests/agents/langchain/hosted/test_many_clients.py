@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tests.agents.langchain.agui_client import ASK, AguiPage, Page, model
 from tests.agents.langchain.graphs import weather
-from tests.agents.langchain.recorded_updates import PROMPT, on_thread, text
+from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, session_ids, statuses, text
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 
@@ -51,7 +51,7 @@ class Crowd:
         def answer(messages: list[Any]) -> Any:
             asked = next(one for one in messages if one.type == "human").text
             if messages[-1].type == "human":
-                return [f"I am {asked}. ", call("meet", {"secret": asked}, f"call_{asked}")]
+                return [f"I am {asked}. ", call("meet", {"secret": asked}, "same")]
             return [f"{asked} ", "is ", "done."]
 
         return ScriptedChatModel(*[answer] * 2 * CLIENTS)
@@ -88,9 +88,10 @@ async def test_twenty_clients_at_once_see_each_their_own_run(make: Any) -> None:
     def start(secret: str, client: Any, plain: bool) -> Any:
         prompt = {"messages": [HumanMessage(secret)]}
         context = TrunklineContext(transport=client)
+        config = on_thread(secret) if make in (wrapped_agui, wrapped_acp) else None
         if plain:
-            return asyncio.to_thread(agent.invoke, prompt, on_thread(secret), context=context)
-        return agent.ainvoke(prompt, on_thread(secret), context=context)
+            return asyncio.to_thread(agent.invoke, prompt, config, context=context)
+        return agent.ainvoke(prompt, config, context=context)
 
     pairs = list(zip(secrets, clients, strict=True))
     runs = [start(*pair, plain=number % 2 == 0) for number, pair in enumerate(pairs)]
@@ -105,6 +106,11 @@ async def test_twenty_clients_at_once_see_each_their_own_run(make: Any) -> None:
         assert said == f"I am {secret}. {secret} is done."
         if isinstance(client, Page):
             assert (client.breaches, client.outcome) == ([], "success")
+            assert client.call("same")["result"] == f"met {secret}"
+        else:
+            assert statuses(client, "same") == ["pending", "in_progress", "completed"]
+            assert call_of(client, "same")["rawOutput"] == f"met {secret}"
+            assert len(session_ids(client)) == 1
 
 
 # -- checkpoints -----------------------------------------------------------------------------------
@@ -144,7 +150,7 @@ async def test_no_checkpoint_has_anything_of_a_client(kind: str, tmp_path: Path)
     assert len(stored) > 2
     data = _bytes_in(tmp_path)
     assert b"Let me look." in data, "the thread is stored"
-    for word in ("SecretPage", "SecretEditor", "open-sesame", "TrunklineContext", "_trunkline_"):
+    for word in ("Secret", "open-sesame", "TrunklineContext", "_trunkline_", "OwnRun", "emitter", "Channel"):
         assert word.encode() not in data
 
 
