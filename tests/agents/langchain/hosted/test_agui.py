@@ -22,7 +22,7 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import soon
 
 from trunkline.agents.langchain import emit_custom
-from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import sse_transport
@@ -210,13 +210,6 @@ async def test_a_request_that_cannot_be_read_says_why_in_whatever_form_it_comes(
         await ainvoke(agui_agent(ScriptedChatModel("Hello.")), wrong, transport=Page())
 
 
-async def test_a_context_brings_its_own_transport() -> None:
-    default, given = Page(), Page()
-    agent = agui_agent(ScriptedChatModel("Hello."), transport=default)
-    await ainvoke(agent, PROMPT, context=TrunklineContext(transport=given, thread_id="t7"))
-    assert (default.events, given.text, ids(given)[0]) == ([], "Hello.", "t7")
-
-
 async def test_a_thread_has_one_run_at_a_time(page: Page) -> None:
     waiting = WaitingTool()
 
@@ -344,15 +337,6 @@ async def test_a_run_that_ended_is_not_cancelled_any_more() -> None:
 
 
 # -- options ---------------------------------------------------------------------------------------
-
-
-def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
-    wrong: Any = {"emit_stat": "all"}
-    for make in (agui_middleware, agui_system):
-        with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*emit_state_snapshots.*policy"):
-            make(Page(), **wrong)
-    with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*checkpointer"):
-        agui_agent(model(), **wrong)
 
 
 class _Tally(AgentState[Any]):
@@ -503,14 +487,6 @@ async def test_a_run_of_your_own_that_stops_says_what_for(follow: bool, plain: b
     await run(Command(resume=True))
     assert page.call("call_1")["result"] == "It is sunny in Paris."
     assert (page.text, page.outcome) == ("Let me look. It is sunny.", "success")
-
-
-async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page) -> None:
-    middleware, callbacks = agui_system()
-    agent = create_agent(model(), [weather], middleware=middleware, context_schema=TrunklineContext)
-    context = TrunklineContext(transport=page, thread_id="t7", run_id="r7")
-    await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks}, context=context))
-    assert (page.text, ids(page)) == ("Let me look. It is sunny.", ("t7", "r7"))
 
 
 async def test_a_stream_that_was_left_ends_before_the_next_run_of_its_thread(page: Page) -> None:

@@ -145,11 +145,6 @@ def test_what_is_no_agent_is_refused_with_the_fix(wrap: Any) -> None:
             wrap(wrong)
 
 
-def test_an_agent_that_is_built_already_takes_no_tools() -> None:
-    with pytest.raises(ConfigurationError, match="built already, so tools cannot be added"):
-        acp_agent(create_agent(ScriptedChatModel("Hi."), []), [print])
-
-
 def spellings(own: OwnMiddleware) -> list[Any]:
     return [own, [own], [*own], list(own), own + [], [] + own, own[:]]  # noqa: RUF005
 
