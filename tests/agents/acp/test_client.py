@@ -427,8 +427,9 @@ async def test_a_prompt_that_runs_when_the_client_disconnects_fails(home: Path) 
 # -- replay ----------------------------------------------------------------------------------------
 
 
-async def test_any_session_of_the_agent_can_be_replayed(home: Path) -> None:
-    async with client_of(home) as client:
+@pytest.mark.parametrize("late", [(), ("--replays-late",)], ids=["before its answer", "after its answer"])
+async def test_any_session_of_the_agent_can_be_replayed(home: Path, late: tuple[str, ...]) -> None:
+    async with client_of(home, *late) as client:
         await soon(client.prompt("hello"))
         first = client.session_id
         assert first is not None

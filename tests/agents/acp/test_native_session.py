@@ -78,14 +78,17 @@ async def test_the_folder_and_the_mcp_servers_go_to_the_agent(tmp_path: Path) ->
         assert json.loads(await ask(plain, "cwd"))[0] == str(tmp_path)
 
 
-async def test_a_session_is_loaded_after_a_restart_and_its_replay_is_skipped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("late", [(), ("--replays-late",)], ids=["before its answer", "after its answer"])
+async def test_a_session_is_loaded_after_a_restart_and_its_replay_is_skipped(
+    tmp_path: Path, late: tuple[str, ...]
+) -> None:
     journal = await open_journal(f"sqlite:{tmp_path}/journal.db")
     async with world(tmp_path, journal=journal, hub={"target": "t"}) as here:
         session = await here.hub.create()
         await ask(session, "remember me")
         await session.submit(SetConfig(option_id="model", value="large"))
         session_id = session.session_id
-    async with world(tmp_path, "--offer", "load", journal=journal, hub={"target": "t"}) as here:
+    async with world(tmp_path, "--offer", "load", *late, journal=journal, hub={"target": "t"}) as here:
         session = await here.hub.session(session_id)
         before = len(await events_of(session))
         said = json.loads(await ask(session, "recall"))

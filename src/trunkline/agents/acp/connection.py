@@ -31,6 +31,9 @@ STDERR_KEPT = 64 * 1024
 STDERR_SHOWN = 2000
 MAX_UNREAD = 64 * 1024 * 1024
 """Bytes that may wait for an agent that does not read its stdin."""
+REPLAY_QUIET, REPLAY_LOOKS = 0.2, 50
+"""A replay that goes on after the answer to ``session/load`` is over after so many seconds without an update;
+it is waited for so many times at most."""
 EXIT_AFTER_EOF = 2.0
 """Seconds that an agent has to end after its stdin is closed; some never do, and are ended by SIGTERM."""
 EXIT_AFTER_INTERRUPT = 1.0
@@ -165,14 +168,31 @@ class AgentConnection:
     # -- sending -----------------------------------------------------------------------------------
 
     async def request(self, method: str, params: Params, timeout: float | None = None) -> Any:
-        """Send a request and wait for its answer.
+        """Send a request and wait for its answer; for that of ``session/load`` until all was replayed.
 
         Raises RpcError for an error of the agent, AgentExited when it is gone, and TimeoutError.
         """
         try:
-            return await self._connection.request(method, params, timeout)
+            answer = await self._connection.request(method, params, timeout)
         except NoAnswer:
             raise self.gone() from None
+        if method == "session/load" and isinstance(params, dict):
+            await self._replayed(str(params.get("sessionId")))
+        return answer
+
+    async def _replayed(self, session_id: str) -> None:
+        """Wait until no more of a session is replayed.
+
+        "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the
+        original session/load request." (https://agentclientprotocol.com/protocol/v1/session-setup) Gemini CLI
+        responds first: what comes then would be taken for news.
+        """
+        seen = -1
+        for _ in range(REPLAY_LOOKS):
+            if seen == self.routes.updates[session_id] or self.ended.is_set():
+                return
+            seen = self.routes.updates[session_id]
+            await asyncio.sleep(REPLAY_QUIET)
 
     def ask(self, method: str, params: Params) -> asyncio.Future[Any]:
         """Send a request; the future is its answer, and fails with NoAnswer when the agent is gone."""

@@ -7,7 +7,7 @@ is not known yet is kept, within limits, until the session is attached.
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, cast
@@ -52,6 +52,8 @@ class SessionRoutes:
         self._early: dict[str, deque[Mapping[str, Any]]] = {}
         self._general: deque[tuple[str, Params]] = deque(maxlen=GENERAL_NOTIFICATIONS)
         self._gone: deque[str] = deque(maxlen=EARLY_SESSIONS)
+        self.updates: Counter[str] = Counter()
+        """How many updates came for each of the sessions that are attached."""
         self._opening: list[RequestHandler] = []
         self._wait_for = wait_for
 
@@ -79,6 +81,7 @@ class SessionRoutes:
 
     def detach(self, session_id: str) -> None:
         """Discard what the agent says of a session from now on."""
+        self.updates.pop(session_id, None)
         if self._routes.pop(session_id, None) is not None:
             self._gone.append(session_id)
         self._early.pop(session_id, None)
@@ -113,6 +116,7 @@ class SessionRoutes:
 
     def _take_update(self, session_id: str, route: _Route | None, update: dict[str, Any]) -> None:
         if route is not None:
+            self.updates[session_id] += 1
             waiting = route.on_update(update)
             if waiting is not None:
                 self._wait_for(waiting)

@@ -28,6 +28,7 @@ parser.add_argument("--offer", default="load,resume,list,close,delete,fork")
 parser.add_argument("--prompts", default="image,audio,embeddedContext")
 parser.add_argument("--options", choices=["config", "legacy", "none"], default="config")
 parser.add_argument("--early", action="store_true", help="send updates before the answer to session/new")
+parser.add_argument("--replays-late", action="store_true", help="answer session/load before the replay")
 parser.add_argument("--login", action="store_true", help="want a login before the first session")
 parser.add_argument("--stays", action="store_true", help="go on after the end of stdin")
 parser.add_argument("--ignore", default="", help="signals to ignore, e.g. INT,TERM")
@@ -158,9 +159,13 @@ def load(id: Any, params: Json) -> None:
     if session is None or "load" in args.refuse:
         refuse(id, -32002, f"Resource not found: {params['sessionId']}")
         return
+    if args.replays_late:
+        answer(id, opened())
+        time.sleep(0.05)
     for who, text in session["said"]:
         say(params["sessionId"], text, f"{who}_message_chunk")
-    answer(id, opened())
+    if not args.replays_late:
+        answer(id, opened())
 
 
 def resume(id: Any, params: Json) -> None:
