@@ -68,11 +68,9 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def decided(self, decision: Decision) -> ev.Decided:
         """Give the record of a decision that no person was asked for."""
-        command = (
-            self.command
-            if self.command is None or isinstance(self.command, str)
-            else shlex.join(self.command)
-        )
+        command = command_in(self.input) if self.command is None else self.command
+        if command is not None and not isinstance(command, str):
+            command = shlex.join(command)
         return ev.Decided(
             allowed=decision.allowed,
             by=decision.by or "policy",

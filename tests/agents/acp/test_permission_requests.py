@@ -235,7 +235,7 @@ async def test_the_policy_allows_once_by_kind_in_any_order(order: list[int]) -> 
     assert got == [select("proceed")]
     assert only(events, ev.Asked) == []
     (decided,) = only(events, ev.Decided)
-    assert (decided.allowed, decided.by, decided.command) == (True, "policy", None)
+    assert (decided.allowed, decided.by, decided.command) == (True, "policy", "make test")
 
 
 async def test_of_two_options_of_one_kind_the_first_is_taken() -> None:
