@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PEERS := tests/peers/node
 PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc agui-peers bench-langchain
 PEER_AGENTS := claude-agent-acp claude-code-acp codex-acp gemini-cli
+PEER_PAGES := aisdk-5 aisdk-6 aisdk-7
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # The tests start a thousand programs; where this is set, each would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,7 +20,7 @@ help: ## show this list
 setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
 	@scripts/system-packages
 	@# Node's packages come while Python's are installed.
-	@{ for peer in acpx $(PEER_AGENTS); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages; } \
+	@{ for peer in acpx $(PEER_AGENTS) $(PEER_PAGES); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages; } \
 		>/dev/null & node=$$!; \
 	for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || { wait; exit 1; }; done >/dev/null; \
 	wait $$node

@@ -75,7 +75,11 @@ MODULES = {
         ToolCallChunk ToolCallEnd ToolCallResult ToolCallStart console_transport encode http_transport
         read_input sse_transport to_dict websocket_transport
     """,
-    "frontends.aisdk": "AisdkEncoder AisdkOptions fold_ui_messages",
+    "frontends.aisdk": """
+        AisdkEncoder AisdkOptions ChatRequest StreamState create_ui_message fold_ui_messages
+        generate_message_id map_tool_status read_chat_request session_update_to_chunks session_update_to_part
+        tool_call_to_ui_part ui_message_to_content_blocks
+    """,
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """

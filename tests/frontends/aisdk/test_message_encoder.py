@@ -134,3 +134,19 @@ def test_an_activity_and_a_compaction_change_in_place() -> None:
         {"status": "completed", "summary": "s"},
     ]
     assert [chunk["id"] for chunk in chunks] == ["a1", "a1", "k1", "k1"]
+
+
+def test_a_change_of_an_activity_of_an_earlier_message_is_told_as_it_is() -> None:
+    patch = ({"op": "replace", "path": "/x", "value": 2},)
+    (chunk,) = chunks_of(ev.Activity(activity_id="a1", activity_type="t", patch=patch))
+
+    assert chunk["data"] == {"type": "t", "patch": list(patch)}
+
+
+def test_an_activity_stays_in_the_message_where_it_began() -> None:
+    chunks = chunks_of(
+        ev.Activity(activity_id="a1", activity_type="t", content={"x": 1}),
+        ev.Activity(activity_id="a1", activity_type="t", lane="l", content={"x": 2}),
+    )
+
+    assert kinds(chunks) == ["data-activity", "data-activity"]

@@ -2,8 +2,12 @@
 
 * ``budget``: bounds what parts cost that are sent whole each time they change
 * ``calls``: the tool calls of one message
+* ``chat_request``: reads the requests of useChat
 * ``content_parts``: content blocks as parts of a message
+* ``convert``: ACP's updates and the AI SDK's messages, one by one
+* ``decoder``: what a request means for a session; pure
 * ``encoder``: neutral events to the chunks of a UI message stream; pure
+* ``imported_history``: the history that a page brings to a new chat
 * ``losses``: what the stream has no chunk for, and where its meaning goes
 * ``message_encoder``: what is said in one lane as the chunks of one message
 * ``messages``: the messages of a chat as a page holds them
@@ -15,6 +19,7 @@
 * ``subagents``: subagents as data parts with messages of their own
 * ``terminals``: what terminals have printed
 * ``tool_calls``: one tool call on the wire
+* ``user_parts``: what a person sent, as content for an agent
 """
 
 from __future__ import annotations
@@ -24,17 +29,53 @@ from typing import TYPE_CHECKING
 from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from trunkline.frontends.aisdk.chat_request import ChatRequest
+    from trunkline.frontends.aisdk.convert import (
+        StreamState,
+        create_ui_message,
+        generate_message_id,
+        map_tool_status,
+        session_update_to_chunks,
+        session_update_to_part,
+        tool_call_to_ui_part,
+        ui_message_to_content_blocks,
+    )
+    from trunkline.frontends.aisdk.decoder import read_chat_request
     from trunkline.frontends.aisdk.encoder import AisdkEncoder
     from trunkline.frontends.aisdk.messages import fold_ui_messages
     from trunkline.frontends.aisdk.options import AisdkOptions
 
-__all__ = ["AisdkEncoder", "AisdkOptions", "fold_ui_messages"]
+__all__ = [
+    "AisdkEncoder",
+    "AisdkOptions",
+    "ChatRequest",
+    "StreamState",
+    "create_ui_message",
+    "fold_ui_messages",
+    "generate_message_id",
+    "map_tool_status",
+    "read_chat_request",
+    "session_update_to_chunks",
+    "session_update_to_part",
+    "tool_call_to_ui_part",
+    "ui_message_to_content_blocks",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AisdkEncoder": "trunkline.frontends.aisdk.encoder",
         "AisdkOptions": "trunkline.frontends.aisdk.options",
+        "ChatRequest": "trunkline.frontends.aisdk.chat_request",
+        "StreamState": "trunkline.frontends.aisdk.convert",
+        "create_ui_message": "trunkline.frontends.aisdk.convert",
         "fold_ui_messages": "trunkline.frontends.aisdk.messages",
+        "generate_message_id": "trunkline.frontends.aisdk.convert",
+        "map_tool_status": "trunkline.frontends.aisdk.convert",
+        "read_chat_request": "trunkline.frontends.aisdk.decoder",
+        "session_update_to_chunks": "trunkline.frontends.aisdk.convert",
+        "session_update_to_part": "trunkline.frontends.aisdk.convert",
+        "tool_call_to_ui_part": "trunkline.frontends.aisdk.convert",
+        "ui_message_to_content_blocks": "trunkline.frontends.aisdk.convert",
     },
 )

@@ -78,6 +78,7 @@ class AisdkEncoder:
         self._questions: dict[str, ev.Asked] = {}
         self._as_data: set[str] = set()
         """Permissions that are shown as data parts."""
+        self._activity_lanes: dict[str, str | None] = {}
         self._over = False
 
     def _encoder_of_subagent(self) -> MessageEncoder:
@@ -119,9 +120,11 @@ class AisdkEncoder:
             event = without_words(event)
         if handle is not None:
             return out + handle(self, event)
-        if event.lane is None:
-            return out + self._main.feed(event)
-        return out + self._of_subagent(event.lane, event)
+        lane = event.lane
+        if isinstance(event, ev.Activity):
+            # It stays in the message where it began.
+            lane = self._activity_lanes.setdefault(event.activity_id, lane)
+        return out + (self._main.feed(event) if lane is None else self._of_subagent(lane, event))
 
     def close(self) -> Out:
         """End a response that got no terminal: close what is open, and send the error."""
@@ -150,8 +153,13 @@ class AisdkEncoder:
                     out += self._ask(asked)
         about_calls = any(isinstance(asked.question, Permission | ClientCall) for asked in waiting)
         self._over = True
-        reason = "tool-calls" if about_calls else "other"
-        return [*out, *self._parts.end_step(), {"type": "finish", "finishReason": reason}]
+        # Clients keep a step that has no part yet only if something is told after it.
+        finish: Chunk = {
+            "type": "finish",
+            "finishReason": "tool-calls" if about_calls else "other",
+            "messageMetadata": self._metadata,
+        }
+        return [*out, *self._parts.end_step(), finish]
 
     def _finished(self, event: ev.TurnFinished) -> Out:
         about = {"stopReason": event.stop_reason, **usage_metadata(event.usage)}

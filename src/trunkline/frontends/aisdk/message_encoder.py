@@ -149,10 +149,15 @@ class MessageEncoder:
     def _activity(self, event: ev.Activity) -> Out:
         content: Any = event.content
         if content is None:
+            known = self._activities.get(event.activity_id)
             try:
-                content = apply_patch(self._activities.get(event.activity_id, {}), event.patch or ())
+                content = apply_patch({} if known is None else known, event.patch or ())
             except PatchError:
-                return []
+                if known is not None:
+                    return []
+                # It began in an earlier message, which has its content.
+                data = {"type": event.activity_type, "patch": list(event.patch or ())}
+                return self.show("activity", event.activity_id, data)
         self._activities[event.activity_id] = content
         return self.show("activity", event.activity_id, {"type": event.activity_type, "content": content})
 

@@ -63,8 +63,9 @@ class Parts:
         return [chunk]
 
     def forget(self) -> None:
-        """Begin a new response: its client knows of no open part, so what goes on is a part of its own."""
+        """Begin a new response: it has nothing open, so what goes on is a part of its own."""
         self._kind = self.text_id = None
+        self._in_step = False
 
     # -- steps -------------------------------------------------------------------------------------
 
