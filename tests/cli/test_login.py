@@ -1,9 +1,12 @@
 import json
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.child_programs import Pty, run
+from tests.agents.acp.scripted import received, scripted
+from tests.cli.child_programs import Pty, command, run
 
 AGENT = """
 import trunkline
@@ -156,3 +159,62 @@ def test_an_agent_that_cannot_carry_out_its_own_login_says_so(home: Path) -> Non
     assert "cannot carry it out" in run("login", "agents.py:lost", "one", cwd=home).err
     assert "no command of its own" in run("login", "agents.py:lost", "two", cwd=home).err
     assert "has no logout" in run("login", "agents.py:lost", "--logout", cwd=home).err
+
+
+# -- agents in processes of their own --------------------------------------------------------------
+
+
+def acp_target(*options: str) -> str:
+    """The TARGET of the scripted ACP agent."""
+    program, args = scripted(*options)
+    return f"acp:{shlex.join([program, *args])}"
+
+
+def test_an_acp_agent_logs_in_by_the_ways_of_its_handshake(home: Path) -> None:
+    log = home / "log"
+    target = acp_target("--log", str(log))
+    listed = run("login", target, cwd=home)
+    assert [line.split()[:2] for line in listed.out.splitlines()] == [
+        ["browser", "agent"],
+        ["key", "env_var"],
+        ["shell", "terminal"],
+    ]
+    assert run("login", target, "key", cwd=home).out == "SCRIPTED_KEY  not set\n"
+    done = run("login", target, "browser", cwd=home)
+    assert (done.code, "Logged in: Browser" in done.err) == (0, True)
+    assert run("login", target, "--logout", cwd=home).code == 0
+    sent = [message["method"] for message in received(log) if message["method"] != "initialize"]
+    assert sent == ["authenticate", "logout"]
+
+
+def test_the_command_of_an_acp_agent_runs_in_this_terminal_with_the_arguments_of_the_method(
+    home: Path,
+) -> None:
+    target = f"acp:{shlex.join(command('acp', 'demo-auth'))}"
+    before = run("exec", target, "hello", cwd=home)
+    assert before.code == 1
+    assert f"log in with: trunkline login {shlex.quote(target)}" in before.err
+    with Pty("login", target, "demo-terminal", cwd=home) as terminal:
+        terminal.expect("acp demo-auth --login demo-terminal")
+        terminal.expect("Your name")
+        terminal.type("Ada")
+        assert terminal.wait() == 0
+    assert run("exec", target, "hello", cwd=home).out == "hello\n"
+
+
+def test_an_agent_that_is_not_there_cannot_log_in(home: Path) -> None:
+    result = run("login", "acp:no-such-agent", cwd=home)
+    assert result.code == 1
+    assert "Agent command not found: no-such-agent" in result.err
+
+
+def test_an_editor_is_told_the_command_that_logs_in(home: Path) -> None:
+    target = acp_target("--login")
+    lines: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": str(home), "mcpServers": []}},
+    ]
+    said = run("acp", target, stdin="".join(json.dumps(line) + "\n" for line in lines), cwd=home)
+    error = next(message["error"] for message in said.lines if message.get("id") == 1)
+    assert error["code"] == -32000
+    assert f"log in with: trunkline login {shlex.quote(target)}" in json.dumps(error, ensure_ascii=False)
