@@ -8,6 +8,7 @@
 * ``langchain``: LangChain, LangGraph and deepagents
 * ``optional_methods``: calls the optional methods of an agent for one session
 * ``own_thread``: runs plain (not async) code in a thread of its own
+* ``pty``: a program in a pseudo-terminal (``pty:COMMAND``)
 * ``target_names``: how a session records the TARGET of its agent
 * ``targets``: from a TARGET on the command line to an agent
 """

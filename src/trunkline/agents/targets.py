@@ -1,8 +1,8 @@
 """TARGETs: the one word on the command line that says which agent to run.
 
-``module:attr``, ``path/file.py:attr``, ``acp:COMMAND ARGS``, ``registry:ID``, ``agui:URL``, ``demo`` and
-``demo-auth``. Every failure says what is wrong, what was looked at and what to type instead; the traceback
-of the user's own file goes to stderr and nowhere else.
+``module:attr``, ``path/file.py:attr``, ``acp:COMMAND ARGS``, ``registry:ID``, ``agui:URL``, ``pty:COMMAND``,
+``demo`` and ``demo-auth``. Every failure says what is wrong, what was looked at and what to type instead; the
+traceback of the user's own file goes to stderr and nowhere else.
 """
 
 from __future__ import annotations
@@ -68,13 +68,29 @@ def _registry(name: str) -> Agent:
     return AcpAgent(launch.command, launch.args, env=launch.env)
 
 
+def _pty(command: str) -> Agent:
+    from trunkline.agents.pty import PtyAgent
+
+    return PtyAgent(command)
+
+
 SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
 """Names that need no file."""
 
-PREFIXES: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui, "registry": _registry}
+PREFIXES: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui, "pty": _pty, "registry": _registry}
 """Words before a colon that need something after it."""
 
-_FORMS = "module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, " + ", ".join(SCHEMES)
+_FORMS = ", ".join(
+    [
+        "module:attr",
+        "path/file.py:attr",
+        "acp:COMMAND ARGS",
+        "registry:ID",
+        "agui:URL",
+        "pty:COMMAND",
+        *SCHEMES,
+    ]
+)
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
 _RESERVED = ("acp", "agui", "pty", "registry")

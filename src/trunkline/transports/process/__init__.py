@@ -8,4 +8,5 @@
 * ``line_process``: messages as lines over a child's stdin and stdout, and the end of its stderr
 * ``secrets``: keeps our secrets from other processes
 * ``tail``: the last bytes of a stream, as text
+* ``terminal_process``: a child process in a pseudo-terminal
 """

@@ -74,24 +74,26 @@ class ChildProcess(asyncio.SubprocessProtocol):
         env: Mapping[str, str],
         stdin: bool = False,
         join_stderr: bool = False,
+        terminal: int | None = None,
     ) -> None:
         """Start a program; raises OSError if it cannot be started.
 
-        Without ``stdin`` it reads nothing; with ``join_stderr`` its errors are part of its output.
+        Without ``stdin`` it reads nothing; with ``join_stderr`` its errors are part of its output. A
+        ``terminal`` takes the place of all three, and becomes the terminal of the program's session.
         """
         request = keeper.request(argv, env, self._grace)
         loop = asyncio.get_running_loop()
         self._started = loop.create_future()
-        self._open_pipes = {1} if join_stderr else {1, 2}
+        self._open_pipes = set() if terminal is not None else {1} if join_stderr else {1, 2}
         ours, keepers = socket.socketpair()
         try:
             with keepers:
                 await loop.subprocess_exec(
                     lambda: self,
                     *(sys.executable, "-I", "-S", keeper.__file__, str(keepers.fileno())),
-                    stdin=PIPE if stdin else DEVNULL,
-                    stdout=PIPE,
-                    stderr=STDOUT if join_stderr else PIPE,
+                    stdin=terminal if terminal is not None else PIPE if stdin else DEVNULL,
+                    stdout=PIPE if terminal is None else terminal,
+                    stderr=STDOUT if join_stderr else PIPE if terminal is None else terminal,
                     cwd=cwd,
                     # The keeper's interpreter may need these to find its libraries; the program gets ``env``.
                     env=scrub(os.environ, ["*LD_LIBRARY_PATH"]),

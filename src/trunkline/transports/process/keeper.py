@@ -85,6 +85,8 @@ class Keeper:
                 for number in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores these
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
+                if os.isatty(0):
+                    _take_terminal()
                 os.execvpe(argv[0], argv, env)
             except OSError as error:
                 os.write(failed, str(error.errno).encode())
@@ -162,6 +164,15 @@ class Keeper:
         select.select([self._woken], [], [], seconds)
         with suppress(BlockingIOError):
             os.read(self._woken, 4096)
+
+
+def _take_terminal() -> None:
+    """Make stdin the terminal of our session, so that its keys become signals."""
+    import fcntl
+    import termios
+
+    with suppress(OSError):  # The terminal of another session stays that.
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _signal(groups: set[int], number: int) -> bool:
