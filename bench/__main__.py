@@ -9,7 +9,19 @@ from pathlib import Path
 
 from bench import report
 
-NAMES = ("trunk", "acp", "langchain", "middleware", "agui", "replay", "growth", "start", "idle", "streams")
+NAMES = (
+    "trunk",
+    "acp",
+    "acp_agent",
+    "langchain",
+    "middleware",
+    "agui",
+    "replay",
+    "growth",
+    "start",
+    "idle",
+    "streams",
+)
 RESULTS = Path(__file__).parent / "results"
 
 

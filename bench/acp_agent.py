@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -118,8 +119,28 @@ def _children(pid: int) -> set[int]:
     return found
 
 
-async def start_and_stop(agents: int, folder: str) -> tuple[float, dict[str, int]]:
+@contextmanager
+def _own_temporary_folder() -> Generator[str]:
+    """Let this process, and those that it starts, use a temporary folder that no one else uses."""
+    before = os.environ.get("TMPDIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = None
+            os.environ.pop("TMPDIR")
+            if before is not None:
+                os.environ["TMPDIR"] = before
+
+
+def start_and_stop(agents: int) -> tuple[float, dict[str, int]]:
     """Start agents, each in a session of its own with one turn, stop them, and say what they left."""
+    with _own_temporary_folder() as folder:
+        return asyncio.run(_start_and_stop(agents, folder))
+
+
+async def _start_and_stop(agents: int, folder: str) -> tuple[float, dict[str, int]]:
 
     async def live(hub: Hub) -> None:
         session = await hub.create(cwd="/")
@@ -155,7 +176,7 @@ def run(quick: bool = False) -> Result:
         for _ in range(rounds):
             for name, (read, updates) in cases.items():
                 samples[name].append(updates / read(updates, folder))
-        wall, left = asyncio.run(start_and_stop(agents, tempfile.gettempdir()))
+    wall, left = start_and_stop(agents)
     rows: list[Row] = [
         {
             "reader": name,

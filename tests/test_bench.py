@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from bench import __main__ as runner
-from bench import replay, report, soak
+from bench import acp_agent, replay, report, soak
 
 COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
+    "acp_agent": {"reader", "updates/s", "x of raw", "x of SDK"},
     "agui": {"case", "over", "cpu us (min)", "x of bare"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
@@ -22,6 +23,7 @@ COLUMNS = {
 CASES = {
     "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
     "acp": {"raw pipe", "trunkline acp", "SDK 0.12.1"},
+    "acp_agent": {"raw pipe", "AcpAgent", "SDK 0.12.1"},
     "agui": {
         "bare astream(messages)",
         "trunkline, to SSE bytes",
@@ -86,6 +88,12 @@ def test_a_bench_shows_a_table_and_keeps_its_samples(
 
 
 @pytest.mark.slow
+def test_agents_that_are_started_and_stopped_leave_no_process_descriptor_or_file() -> None:
+    _, left = acp_agent.start_and_stop(12)
+    assert left == {"processes": 0, "descriptors": 0, "files": 0}
+
+
+@pytest.mark.slow
 def test_a_soak_tells_what_was_held_in_every_lap() -> None:
     result = soak.run(quick=True)
     assert len(result.samples["laps"]) >= soak.FEW_LAPS
@@ -133,7 +141,7 @@ def test_a_bench_that_does_not_exist_is_refused_with_the_list(capsys: pytest.Cap
     with pytest.raises(SystemExit) as refused:
         runner.main(["nothing"])
     assert refused.value.code == 2
-    assert "trunk, acp, langchain, middleware" in capsys.readouterr().err
+    assert "trunk, acp, acp_agent, langchain" in capsys.readouterr().err
 
 
 def test_a_table_has_a_line_for_every_row_under_its_headings() -> None:
