@@ -184,8 +184,12 @@ class NativeSession:
 
     def _session_params(self, connection: AgentConnection) -> dict[str, Any]:
         view = self._view
-        servers, notes = usable_servers(view.mcp_servers, connection.initialize)
-        params: dict[str, Any] = {"cwd": view.cwd or self._agent.cwd, "mcpServers": servers}
+        given = view.mcp_servers
+        if view.cwd is None:
+            # The files and terminals that it asks for are then in the folder where it works.
+            view.move(self._agent.cwd, view.roots, given)
+        servers, notes = usable_servers(given, connection.initialize)
+        params: dict[str, Any] = {"cwd": view.cwd, "mcpServers": servers}
         if view.roots:
             if capability(connection.initialize, "sessionCapabilities", "additionalDirectories"):
                 params["additionalDirectories"] = list(view.roots)

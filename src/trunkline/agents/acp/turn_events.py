@@ -24,7 +24,7 @@ log = logging.getLogger("trunkline.acp")
 
 QUIET = 0.3
 """Seconds without an event after which a turn that the agent began is over."""
-QUIET_IN_CALL = 60.0
+QUIET_IN_CALL = 10.0
 """The same while a call of it has not ended."""
 LATE_LIMIT = 1000
 """Events out of turn that may wait for their turn before the agent has to wait."""

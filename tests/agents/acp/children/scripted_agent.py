@@ -212,6 +212,11 @@ def prompt(id: Any, params: Json) -> None:
     session["said"].append(["user", text])
     RUNNING[session_id] = id
     word, _, rest = text.rpartition("\n\n")[2].partition(" ")
+    if rest == "later":
+        finish(session_id, "soon ")
+        time.sleep(0.2)
+        say_later(word, session_id)
+        return
     carry_out(word, rest, session_id, session, blocks)
 
 
@@ -222,6 +227,33 @@ def finish(session_id: str, text: str = "", reason: str = "end_turn", **fields: 
     store(session_id)
     if (id := RUNNING.pop(session_id, None)) is not None:
         answer(id, {"stopReason": reason, **fields})
+
+
+def say_later(word: str, session_id: str) -> None:
+    """Do something after the prompt was answered."""
+    if word == "ask":
+        ask_permission(session_id, lambda got: end_call(session_id, f"got {outcome(got)}"))
+    elif word == "work":
+        update(session_id, "tool_call", toolCallId="t3", title="work", status="in_progress")
+        time.sleep(0.5)
+        os._exit(4)
+    else:
+        for number in range(500):
+            say(session_id, f"{number} ")
+
+
+def end_call(session_id: str, text: str) -> None:
+    update(session_id, "tool_call_update", toolCallId="t2", status="completed")
+    say(session_id, text)
+
+
+def ask_permission(session_id: str, then: Callable[[Json], None]) -> None:
+    call = {"toolCallId": "t2", "title": "rm -rf", "kind": "execute", "rawInput": {"command": "rm"}}
+    options = [
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "n", "name": "No", "kind": "reject_once"},
+    ]
+    ask("session/request_permission", {"sessionId": session_id, "toolCall": call, "options": options}, then)
 
 
 def start_sleeper() -> int:
@@ -237,18 +269,13 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         sys.stderr.write("it went boom\n")
         sys.stderr.flush()
         os._exit(3)
-    elif word in ("silent", "deaf"):
+    elif word in ("silent", "deaf", "chatty"):
         say(session_id, "waiting")
+        STATE["chatty"] = word == "chatty"
         if word == "deaf":
             STATE["deaf"] = True
     elif word == "ask":
-        call = {"toolCallId": "t2", "title": "rm -rf", "kind": "execute", "rawInput": {"command": "rm"}}
-        options = [
-            {"optionId": "y", "name": "Yes", "kind": "allow_once"},
-            {"optionId": "n", "name": "No", "kind": "reject_once"},
-        ]
-        params = {"sessionId": session_id, "toolCall": call, "options": options}
-        ask("session/request_permission", params, lambda got: finish(session_id, f"got {outcome(got)}"))
+        ask_permission(session_id, lambda got: finish(session_id, f"got {outcome(got)}"))
     elif word == "unknown":
         ask("craft/drain", {"sessionId": session_id}, lambda got: finish(session_id, f"got {outcome(got)}"))
     elif word == "late":
@@ -309,6 +336,9 @@ def outcome(message: Json) -> str:
 def cancel(params: Json) -> None:
     if not STATE.get("deaf"):
         finish(params["sessionId"], reason="cancelled")
+        if STATE.get("chatty"):
+            time.sleep(0.1)
+            say(params["sessionId"], "after the end")
 
 
 METHODS: dict[str, Callable[[Any, Json], None]] = {
