@@ -88,7 +88,8 @@ class TurnContext:
         self._prefix = turn.prefix
         self._names: dict[str, str] = {}
         self._titles: dict[str, str] = {}
-        self._inputs: dict[str, Any] = {}
+        self.inputs: dict[str, Any] = {}
+        """The arguments that the cards of calls show, by call."""
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
         self.approved: set[Approval] = set()
@@ -183,7 +184,7 @@ class TurnContext:
         # Front ends show a message's calls below its text, and know no message that goes on in a later run.
         self._message_over = True
         if input is not None:
-            self._inputs[call_id] = input
+            self.inputs[call_id] = input
         if input is not None or locations:
             self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=_locations(locations)))
         return call_id
@@ -269,9 +270,9 @@ class TurnContext:
             env=dict(env or {}),
             cwd=cwd,
         )
-        if input is not None and self._inputs.get(call_id) != input:
+        if input is not None and self.inputs.get(call_id) != input:
             # The card may show other arguments: what is approved is what it shows.
-            self._inputs[call_id] = input
+            self.inputs[call_id] = input
             self.emit(ev.ToolUpdate(lane=lane, call_id=call_id, input=input, locations=_locations(paths)))
         if blocks := (*command_block(request), *blocks):
             self.emit(ev.ToolUpdate(lane=lane, call_id=call_id, content=blocks))

@@ -135,6 +135,7 @@ class PermissionRequests:
         request = describe_request(call)
         if turn.covers(request) is None:
             options = without_always(options)
+        turn.inputs[call.call_id] = call.input
         # The command is shown above what the agent shows of the call.
         content = call.content if command_block(request) else ()
         return await turn.permission(
