@@ -27,6 +27,7 @@ from trunkline.journal import open_journal
 from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.workspace import Policy
+from trunkline.workspace import Rule as PolicyRule
 
 EVERY = Rule(allowed_decisions=("approve", "edit", "reject", "respond"))
 
@@ -661,3 +662,11 @@ async def test_an_always_after_a_restart_does_not_speak_for_a_call_that_was_answ
     )
     assert living.trace.ran == ["a"]
     assert (shown.calls["d1"].status, shown.calls["d2"].status) == ("completed", "denied")
+
+
+async def test_nobody_can_write_into_a_call_what_the_operator_denies() -> None:
+    scene = Scene({"delete": EVERY})
+    deny = Policy.ask().also(PolicyRule(decision="deny", path="secrets/**"))
+    events = await ask(scene.graph, chooses("allow_once", input={"path": "secrets/a"}), policy=deny)
+    assert scene.trace.ran == []
+    assert calls_of(events)["d1"].status == "denied"
