@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.state_files import StateFile
+from trunkline.errors import WorkspaceError
+from trunkline.state_files import StateFile, protect_state_folder, state_folder
+from trunkline.workspace import Files
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +53,17 @@ def test_a_discarded_value_is_gone_and_can_be_discarded_again() -> None:
     file.discard()
     file.discard()
     assert file.load() is None
+
+
+async def test_no_agent_writes_there(folder: Path) -> None:
+    protect_state_folder()
+    files = Files([str(folder)])
+    with pytest.raises(WorkspaceError, match="is a part of the state folder of this process"):
+        await files.write("trunkline/launches/x.json", "{}")
+    await files.write("trunkline.txt", "mine")
+
+
+def test_the_folder_is_in_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert str(state_folder()) == "/home/someone/.local/state/trunkline"

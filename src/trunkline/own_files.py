@@ -14,30 +14,34 @@ __all__ = ["OwnFile", "own_file", "own_files", "protect_own_file"]
 
 
 class OwnFile:
-    """One file of ours, and those beside it that begin with its name (``journal.db-wal``)."""
+    """One file of ours, and those beside it that begin with its name (``journal.db-wal``); or a folder."""
 
-    def __init__(self, path: str, what: str, secret: bool) -> None:
+    def __init__(self, path: str, what: str, secret: bool, folder: bool = False) -> None:
         self.path = path
         self.what = what
         """What it is, as in "the policy"."""
         self.secret = secret
         """Whether an agent may not read it either."""
+        ends = (os.sep,) if folder else ("-", ".")
+        self._beginnings = tuple(f"{path}{end}" for end in ends)
 
     def includes(self, path: str) -> bool:
-        """Whether a path is this file or one beside it."""
-        return path == self.path or path.startswith((f"{self.path}-", f"{self.path}."))
+        """Whether a path is this file or one beside it; or this folder, or one in it."""
+        return path == self.path or path.startswith(self._beginnings)
 
 
 _lock = threading.Lock()
 _known: dict[str, OwnFile] = {}
 
 
-def protect_own_file(path: str | PathLike[str], what: str, *, secret: bool = False) -> None:
-    """Protect a file from the agents of this process, as it is named and where it leads."""
+def protect_own_file(
+    path: str | PathLike[str], what: str, *, secret: bool = False, folder: bool = False
+) -> None:
+    """Protect a file, or a folder, from the agents of this process, as it is named and where it leads."""
     absolute = os.path.abspath(os.path.expanduser(str(path)))
     with _lock:
         for form in {absolute, os.path.realpath(absolute)}:
-            _known[form] = OwnFile(form, what, secret or (form in _known and _known[form].secret))
+            _known[form] = OwnFile(form, what, secret or (form in _known and _known[form].secret), folder)
 
 
 def own_files() -> list[OwnFile]:

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
-__all__ = ["StateFile"]
+from trunkline.own_files import protect_own_file
+
+__all__ = ["StateFile", "protect_state_folder", "state_folder"]
+
+
+def state_folder() -> Path:
+    """The user's folder of ours for small facts."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(base) / "trunkline"
+
+
+def protect_state_folder() -> None:
+    """Keep the agents of this process from writing there: they could approve what a person has to."""
+    protect_own_file(state_folder(), "a part of the state folder", folder=True)
 
 
 class StateFile:
@@ -29,10 +41,8 @@ class StateFile:
     @property
     def path(self) -> Path:
         """Where the file is; the user's state folder is looked up at each use."""
-        import platformdirs
-
         digest = hashlib.sha256(orjson.dumps(self._key, default=str)).hexdigest()[:32]
-        return platformdirs.user_state_path("trunkline") / self._kind / f"{digest}.json"
+        return state_folder() / self._kind / f"{digest}.json"
 
     def load(self) -> dict[str, Any] | None:
         """Give what was stored last; None if there is nothing that can be read."""
@@ -44,6 +54,8 @@ class StateFile:
 
     def store(self, value: dict[str, Any]) -> None:
         """Keep a value in place of the last one; OSError if it cannot be written."""
+        import tempfile  # Slow to import, and each start of ours for an editor counts.
+
         path = self.path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Made with mode 0600, in the same folder: a rename is atomic only inside one file system.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trunkline.cli.logs import show_logs
+from trunkline.state_files import protect_state_folder
 from trunkline.transports.process.secrets import close_process
 
 
@@ -13,3 +14,4 @@ def prepare_process(*, shows_failures: bool = False) -> None:
     """
     show_logs(shows_failures=shows_failures)
     close_process()
+    protect_state_folder()

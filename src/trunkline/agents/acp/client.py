@@ -36,7 +36,7 @@ from trunkline.protocols.acp.profiles import Profile, profile_for
 from trunkline.protocols.acp.prompt_result import turn_finished
 from trunkline.protocols.acp.replay import decode_replay
 from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
-from trunkline.state_files import StateFile
+from trunkline.state_files import StateFile, protect_state_folder
 
 __all__ = ["AcpClient", "PromptResult"]
 
@@ -93,8 +93,10 @@ class AcpClient:
         self._requests = ClientRequests(self.cwd, self._permissions)
         self._updates = UpdateDelivery()
         self._connection: AgentConnection | None = None
+        self._connecting = asyncio.Lock()
         self._lock = asyncio.Lock()
         self._prompt: asyncio.Future[Any] | None = None
+        protect_state_folder()
         self._kept = StateFile("acp-sessions", *self.command_line, "in", self.cwd)
 
     async def __aenter__(self) -> Self:
@@ -113,13 +115,16 @@ class AcpClient:
 
         Raises AgentCommandNotFound ("Agent command not found: X"), HandshakeFailed or another AgentError.
         """
-        if self._connection is not None and not self._connection.ended.is_set():
-            return
-        await self._close_connection()
-        fs = profile_for({}, self.command_line).files
+        async with self._connecting:
+            if self._connection is None or self._connection.ended.is_set():
+                await self._close_connection()
+                await self._start()
+
+    async def _start(self) -> None:
+        profile = profile_for({}, self.command_line)
         command, *args = self.command_line
-        connection = AgentConnection(command, args, cwd=self.cwd, env=self._env, fs=fs)
-        params = initialize_params(fs=fs)
+        connection = AgentConnection(command, args, cwd=self.cwd, env=self._env)
+        params = initialize_params(fs=profile.files, meta=profile.client_meta)
         # Nobody fills in forms here.
         del params["clientCapabilities"]["elicitation"]
         try:

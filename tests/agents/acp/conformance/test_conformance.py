@@ -50,6 +50,13 @@ def test_every_requirement_has_its_place_in_a_specification() -> None:
     )
 
 
+def test_the_documentation_has_the_whole_table(root: Path) -> None:
+    page = (root / "docs/acp-client.md").read_text(encoding="utf-8")
+    for row in REQUIREMENTS.values():
+        assert f"| [{row.id}]({row.address}) | {row.sentence} |\n" in page
+    assert page.count("| [") == len(REQUIREMENTS)
+
+
 async def test_another_version_of_the_protocol_ends_the_connection(tmp_path: Path) -> None:
     program, *args = command(tmp_path / "log", "--version", "2")
     client = AcpClient(program, args, cwd=tmp_path)
