@@ -15,7 +15,7 @@ from tests.faults.children.peer import SETTINGS, peer
 from tests.faults.processes import Child, child
 from tests.hubs import WAIT, collect, only, soon, text_of, until
 from trunkline import events as ev
-from trunkline.commands import Answer
+from trunkline.commands import Answer, Prompt
 from trunkline.cursor import Entry
 from trunkline.errors import AlreadyAnswered, InvalidCommand, SessionBusy
 from trunkline.folding import fold
@@ -105,6 +105,33 @@ async def test_a_follower_answers_a_permission_and_a_second_answer_learns_who_wa
     assert "b said yes" in text_of([entry.event for entry in pair.seen])
     assert (await pair.a.expect(event="answered"))["value"]["by"] == "b"
     await pair.a.expect(event="turn_finished")
+
+
+async def test_a_follower_steers_the_turn_of_another_process_and_a_retry_is_the_same_message(
+    pair: Pair,
+) -> None:
+    turn_id = (await pair.a.do("prompt", text="listen"))["turn_id"]
+    await pair.see(ev.Text)
+    prompt = Prompt.of("from b", busy="steer", key="k", message_id="m-b")
+    receipt = await soon(pair.session.prompt(prompt))
+    assert receipt.prompt_id == "k"
+    joined = await pair.see(ev.UserMessage, lambda message: message.message_id == "m-b")
+    assert (joined.turn_id, joined.prompt_id) == (turn_id, "k")
+    await pair.see(ev.TurnFinished)
+    assert await soon(pair.session.prompt(prompt)) == receipt
+    assert "heard from b" in text_of([entry.event for entry in pair.seen])
+    said = [entry.event for entry in pair.seen if isinstance(entry.event, ev.UserMessage)]
+    assert [message.message_id for message in said][1:] == ["m-b"]
+
+
+async def test_a_message_that_waits_when_the_owner_is_killed_is_dropped_with_the_reason(pair: Pair) -> None:
+    await pair.a.do("prompt", text="talk")
+    await pair.see(ev.Text, lambda text: "blah" in text.delta)
+    await soon(pair.session.prompt(Prompt.of("more", busy="steer", key="k")))
+    await pair.a.kill()
+    await soon(pair.session.prompt("mine"))
+    dropped = await pair.see(ev.PromptDropped)
+    assert (dropped.prompt_id, "send it again" in (dropped.reason or "")) == ("k", True)
 
 
 async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_killed(pair: Pair) -> None:

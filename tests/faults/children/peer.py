@@ -1,7 +1,7 @@
 """A process that serves a session as it is told by lines on stdin, and prints what it sees.
 
 Its agent: ``talk`` talks until it is cancelled, ``ask`` asks for a permission and says who gave it,
-anything else is echoed.
+``listen`` waits for a message that steers it, anything else is echoed.
 """
 
 import asyncio
@@ -45,6 +45,10 @@ async def peer(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
     elif prompt.text == "ask":
         decision = await ctx.permission("May I?", tool="write_file", input={"path": "a"}, kind="edit")
         yield f"{decision.by} said {'yes' if decision else 'no'}"
+    elif prompt.text == "listen":
+        while not (messages := await ctx.steered()):
+            await asyncio.sleep(0.01)
+        yield f"heard {messages[0].text}"
     else:
         yield f"{prompt.text} in mode {ctx.session.mode}"
 

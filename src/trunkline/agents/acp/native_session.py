@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from trunkline import events as ev
 from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.held_updates import HeldUpdates
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.mcp_servers import usable_servers
 from trunkline.agents.acp.requests import AgentRequests
@@ -66,6 +67,7 @@ class NativeSession:
         self.events = TurnEvents(view, self.decoder, self.requests)
         self.must_refeed = False
         """Whether the agent does not know the conversation so far."""
+        self.held = HeldUpdates(self._emit_update)
         self.lock = asyncio.Lock()
         self._loading = False
         self._opened = False
@@ -291,6 +293,9 @@ class NativeSession:
                 return None
             if update.get("sessionUpdate") not in _FACTS:
                 return None
+        return None if self.held.keeps(update) else self._emit_update(update)
+
+    def _emit_update(self, update: Mapping[str, Any]) -> Any:
         return self.events.take(self.decoder.feed(update))
 
     def _take_notification(self, method: str, params: Params) -> Any:

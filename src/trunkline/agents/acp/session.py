@@ -29,6 +29,9 @@ log = logging.getLogger("trunkline.acp")
 _LOOK_EVERY, _LOOK_AFTER = 60.0, 0.05
 """How often to look whether the agent is silent, in seconds: at least, and at most."""
 
+_TAKEN = ("injected", "startedNewTurn")
+"""The outcomes of steering after which the agent has the message; else it waits for its own turn."""
+
 
 class AcpSession:
     """Prompts one session at an agent, for as long as ours is open in this process."""
@@ -96,6 +99,7 @@ class AcpSession:
         self._prompt = future
         try:
             result = await self._answer(future, connection, ctx)
+            await native.held.released.wait()
             finished = self._finished(result)
             stop_reason = finished.stop_reason
             if native.must_refeed:
@@ -110,6 +114,7 @@ class AcpSession:
         except RpcError as error:
             raise self._agent.explain(error, "the prompt") from None
         finally:
+            native.held.release()
             self._events.end(stop_reason, prompt=future)
             self._wait_until_idle()
 
@@ -167,9 +172,11 @@ class AcpSession:
         return cast("dict[str, Any]", result) if isinstance(result, dict) else {}
 
     async def steer(self, prompt: Prompt) -> bool:
-        """Give a message to the running turn; False if the agent does not offer that, or nothing runs.
+        """Give a message to the running turn; False if the agent does not offer that, or does not take it.
 
-        An agent that was idle by then says ``promptRequired``: the message waits for its own turn.
+        The shape is that of claude-agent-acp 0.99.1 and codex-acp 2.6.0. With ``promptRequired`` an agent
+        that was idle by then leaves the message to us, and it waits for its own turn; without that the agent
+        would begin a turn of its own with it.
         """
         connection, decoder = self.connection, self._native.decoder
         running = self._prompt is not None and not self._prompt.done()
@@ -177,13 +184,25 @@ class AcpSession:
             return False
         blocks, _ = prompt_blocks(prompt, connection.initialize)
         decoder.expect_echo(blocks)
-        params = {"sessionId": self._native.native_id, "prompt": blocks, "idleBehavior": "promptRequired"}
+        params = {
+            "sessionId": self._native.native_id,
+            "prompt": blocks,
+            "_meta": {"steering": {"idleBehavior": "promptRequired"}},
+        }
+        held = self._native.held
+        held.hold()
         try:
             result = await self._native.request(connection, decoder.profile.steering, params)
         except (RpcError, TimeoutError, AgentExited) as error:
             log.warning("%s did not take a message into its turn: %s", self._agent.card.name, error)
             return False
-        return result.get("outcome") != "promptRequired"
+        finally:
+            # In the next step: in this one the message is journalled.
+            asyncio.get_running_loop().call_soon(held.release)
+        if result.get("outcome") not in _TAKEN:
+            return False
+        decoder.end_message()
+        return True
 
     # -- cancelling --------------------------------------------------------------------------------
 

@@ -95,6 +95,10 @@ class AcpDecoder:
         """Swallow the echo of these blocks too: those of a message that steers the turn."""
         self._echo.expect(blocks)
 
+    def end_message(self) -> None:
+        """Let what the agent says from now on without an id belong to another message."""
+        self._ids.end_message()
+
     def close(self, stop_reason: str = "end_turn") -> list[ev.AnyEvent]:
         """End the turn: give what is left open an end; a second call gives nothing."""
         if not self.in_turn:

@@ -47,6 +47,10 @@ class MessageIds:
         self._numbered[lane] = False
         return self._current[lane]
 
+    def end_message(self) -> None:
+        """Begin another message with the next piece that has no id."""
+        self._numbered.clear()
+
     def _new(self) -> str:
         self._count += 1
         return f"{self._prefix}.{self._count}"

@@ -30,6 +30,7 @@ parser.add_argument("--options", choices=["config", "legacy", "none"], default="
 parser.add_argument("--early", action="store_true", help="send updates before the answer to session/new")
 parser.add_argument("--replays-late", action="store_true", help="answer session/load before the replay")
 parser.add_argument("--login", action="store_true", help="want a login before the first session")
+parser.add_argument("--steering", default="", help="offer _session/steering, and what comes of it")
 parser.add_argument("--stays", action="store_true", help="go on after the end of stdin")
 parser.add_argument("--ignore", default="", help="signals to ignore, e.g. INT,TERM")
 parser.add_argument("--setsid", type=Path, help="start a process with setsid; its number goes here")
@@ -134,6 +135,7 @@ def initialize(id: Any, params: Json) -> None:
             "agentCapabilities": capabilities,
             "authMethods": methods,
             "agentInfo": info,
+            **({"_meta": {"steering": {"supported": True}}} if args.steering else {}),
         },
     )
 
@@ -326,6 +328,29 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         finish(session_id, f"You said {word} {rest}".strip())
 
 
+def steer(id: Any, params: Json) -> None:
+    """Take a message into the running turn, as claude-agent-acp and codex-acp do."""
+    session_id, idle = params["sessionId"], {"steering": {"idleBehavior": "promptRequired"}}
+    if not params["prompt"] or params.get("_meta", idle) != idle:
+        refuse(id, -32602, "Invalid params")
+    elif args.steering == "exit":
+        os._exit(3)
+    elif args.steering == "error":
+        refuse(id, -32603, "Internal error")
+    elif args.steering == "never":
+        return
+    elif args.steering == "idle" or session_id not in RUNNING:
+        answer(id, {"outcome": "promptRequired", "reason": "noRunningTurn"})
+    elif args.steering == "failed":
+        answer(id, {"outcome": "failed"})
+    else:
+        text = params["prompt"][0]["text"]
+        SESSIONS[session_id]["said"].append(["user", text])
+        say(session_id, text, "user_message_chunk")
+        answer(id, {"outcome": "injected"})
+        finish(session_id, f"also {text}")
+
+
 def outcome(message: Json) -> str:
     if "error" in message:
         return str(message["error"]["code"])
@@ -349,6 +374,7 @@ METHODS: dict[str, Callable[[Any, Json], None]] = {
     "session/fork": fork,
     "session/list": list_sessions,
     "session/prompt": prompt,
+    **({"_session/steering": steer} if args.steering else {}),
     "session/set_config_option": set_option,
 }
 
