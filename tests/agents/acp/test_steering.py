@@ -1,14 +1,16 @@
 """Steering an ACP agent in a process of its own: `_session/steering` where it offers that, else the queue."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.agents.acp.worlds import World, world
-from tests.hubs import WAIT, events_of, only, soon, text_of
+from tests.agents.acp.worlds import PATIENT, World, world
+from tests.hubs import WAIT, events_of, hub_for, only, soon, text_of
 from trunkline import events as ev
+from trunkline.agents.acp.agent import AcpAgent
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.folding import fold
@@ -81,3 +83,46 @@ async def test_an_agent_that_does_not_answer_leaves_it_undecided_and_says_so(tmp
         with pytest.raises(SessionBusy, match="did not say"):
             await soon(session.prompt(Prompt.of("lost?", busy="steer")))
         assert await soon(session.cancel())
+
+
+OWN_AGENT = '''
+import asyncio
+
+from trunkline import AgentCard
+
+
+class Taking:
+    """Takes a message into its turn, and ends with it."""
+
+    card = AgentCard(name="taking")
+
+    def __init__(self):
+        self.taken = None
+
+    async def run(self, prompt, ctx):
+        self.taken = asyncio.Queue()
+        yield "waiting"
+        yield f" for {await self.taken.get()}"
+
+    async def steer(self, session, prompt):
+        self.taken.put_nowait(prompt.text)
+        return True
+
+
+taking = Taking()
+'''
+
+
+async def test_our_own_front_end_in_another_process_is_steered_like_any_agent(tmp_path: Path) -> None:
+    (tmp_path / "taking.py").write_text(OWN_AGENT)
+    target = f"{tmp_path / 'taking.py'}:taking"
+    args = ["-m", "trunkline", "acp", target, "--journal", f"sqlite:{tmp_path / 'inner.db'}"]
+    agent = AcpAgent(sys.executable, args, cwd=tmp_path)
+    async with hub_for(agent, settings=PATIENT) as hub:
+        session = await waiting(World(agent, hub, tmp_path / "log"))
+        receipt = await soon(session.prompt(Prompt.of("the bus", busy="steer")))
+        assert receipt.steered
+        await soon(session.wait_until_idle())
+        events = await events_of(session)
+        assert text_of(events) == "waiting for the bus"
+        assert [text for role, text in said(events) if role == "user"] == ["silent", "the bus"]
