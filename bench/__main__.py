@@ -16,6 +16,7 @@ NAMES = (
     "langchain",
     "middleware",
     "agui",
+    "aisdk",
     "replay",
     "growth",
     "start",

@@ -12,6 +12,7 @@ COLUMNS = {
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
     "acp_agent": {"reader", "updates/s", "x of raw", "x of SDK"},
     "agui": {"case", "over", "cpu us (min)", "x of bare"},
+    "aisdk": {"case", "per", "cpu us (min)", "per s", "x of base"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
@@ -32,6 +33,13 @@ CASES = {
         "pydantic-ai 2.66",
         "trunkline serve, HTTP",
         "pydantic-ai 2.66, HTTP",
+    },
+    "aisdk": {
+        "bare astream(messages)",
+        "trunkline, to SSE bytes",
+        "trunkline, encoder alone",
+        "pydantic-ai 2.66",
+        "pydantic-ai 2.66, adapter alone",
     },
     "langchain": {
         "bare astream(messages)",

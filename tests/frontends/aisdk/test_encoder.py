@@ -278,6 +278,20 @@ def test_a_client_tool_that_the_page_did_not_name_is_handed_over_when_it_is_aske
     assert chunks[1]["dynamic"] is True
 
 
+def test_a_message_that_joins_the_turn_is_a_part_where_the_version_has_one() -> None:
+    prompt = ev.UserMessage(message_id="u1", content=(TextBlock(text="go"),))
+    joined = ev.UserMessage(message_id="u2", content=(TextBlock(text="faster"),))
+    said = ev.Text(message_id="m1", delta="a")
+
+    chunks = chunks_of(prompt, said, joined, said)
+    assert kinds(chunks)[2:5] == ["text-end", "steering-message", "text-start"]
+    assert chunks[3] == {
+        "type": "steering-message", "id": "u2", "parts": [{"type": "text", "text": "faster"}]
+    }  # fmt: skip
+    assert kinds(chunks_of(prompt, joined)) == ["steering-message"]
+    assert "steering-message" not in kinds(chunks_of(prompt, said, joined, version=6))
+
+
 # -- steps -----------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,15 @@ def test_the_shared_state_goes_on_from_turn_to_turn() -> None:
     assert messages[-1]["parts"][1] == {"type": "data-state", "id": "state", "data": {"a": 1, "b": 2}}
 
 
+def test_a_message_that_joined_a_turn_is_a_part_of_it_or_a_message_of_its_own() -> None:
+    events = turn(1)
+    events.insert(3, ev.UserMessage(turn_id="t1", message_id="u9", content=(TextBlock(text="faster"),)))
+
+    assert ids(events) == ["u1", "t1"]
+    assert fold_ui_messages(events)[1]["parts"][-1]["id"] == "u9"
+    assert [message["id"] for message in fold_ui_messages(events, version=5)] == ["u1", "t1", "u9"]
+
+
 def stories(story: LegalSession) -> list[Any]:
     return [event for event in story.events if not isinstance(event, ev.Rewound)]
 

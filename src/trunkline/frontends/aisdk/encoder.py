@@ -7,13 +7,14 @@ has seen already goes on from there: nothing is sent twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.aisdk.budget import Budget
+from trunkline.frontends.aisdk.content_parts import user_part
 from trunkline.frontends.aisdk.message_encoder import MessageEncoder
 from trunkline.frontends.aisdk.metadata import usage_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
@@ -79,6 +80,7 @@ class AisdkEncoder:
         self._as_data: set[str] = set()
         """Permissions that are shown as data parts."""
         self._activity_lanes: dict[str, str | None] = {}
+        self._is_prompted = False
         self._over = False
 
     def _encoder_of_subagent(self) -> MessageEncoder:
@@ -125,6 +127,26 @@ class AisdkEncoder:
             # It stays in the message where it began.
             lane = self._activity_lanes.setdefault(event.activity_id, lane)
         return out + (self._main.feed(event) if lane is None else self._of_subagent(lane, event))
+
+    def feed_all(self, entries: Sequence[Entry]) -> Out:
+        """Give what several events are: the shorter way for pieces of one text, which nearly all are."""
+        out: Out = []
+        parts, budget = self._parts, self._budget
+        for entry in entries:
+            event = entry.event
+            if (
+                type(event) is ev.Text
+                and event.message_id == parts.text_id
+                and event.lane is None
+                and event.delta
+                and not event.meta
+                and not budget.is_waiting
+            ):
+                self._at = entry.at
+                out.append({"type": "text-delta", "id": parts.part_id, "delta": event.delta})
+            else:
+                out += self.feed(entry)
+        return out
 
     def close(self) -> Out:
         """End a response that got no terminal: close what is open, and send the error."""
@@ -188,6 +210,17 @@ class AisdkEncoder:
             out.append({"type": "message-metadata", "messageMetadata": dict(about)})
         self._over = True
         return [*out, terminal]
+
+    def _user(self, event: ev.UserMessage) -> Out:
+        """Show a message that joined the turn; the first one is what the turn answers."""
+        joined = self._is_prompted or self._parts.has_any
+        self._is_prompted = True
+        if not joined or event.lane is not None or not self._version.knows("steering-message"):
+            return []
+        parts = [part for block in event.content if (part := user_part(block))["type"] in ("text", "file")]
+        out = self._parts.close()
+        self._parts.touch()
+        return [*out, {"type": "steering-message", "id": event.message_id, "parts": parts}]
 
     # -- subagents ---------------------------------------------------------------------------------
 
@@ -309,6 +342,7 @@ class AisdkEncoder:
         ev.TurnResumed: _resumed,
         ev.TurnFinished: _finished,
         ev.TurnFailed: _failed,
+        ev.UserMessage: _user,
         ev.SubagentStarted: _subagent_started,
         ev.SubagentFinished: _subagent_finished,
         ev.Asked: _asked,

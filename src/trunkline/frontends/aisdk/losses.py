@@ -13,7 +13,6 @@ LOSSES: dict[type[ev.Event], str] = {
     ev.RunOpened: "the journal's own",
     ev.RunClosed: "the journal's own",
     ev.Decided: "the result of the call shows it",
-    ev.UserMessage: "the page sent it",
 }
 """Events that this protocol cannot carry, and where their meaning goes instead."""
 

@@ -79,18 +79,21 @@ class MessageFolder:
         """Take one event."""
         self._seq += 1
         event: Any = item.event if isinstance(item, Entry) else item
-        if isinstance(event, ev.UserMessage):
-            self._folded.append((event.message_id, user_message(event)))
-        elif isinstance(event, ev.Rewound):
+        if isinstance(event, ev.Rewound):
             self._rewind(event.to_message_id)
         elif isinstance(event, ev.TurnStarted):
             self._begin(event)
         self._remember(event)
         turn = self._turn
-        if turn is None or isinstance(event, ev.UserMessage):
-            return
         entry = item if isinstance(item, Entry) else Entry(self._seq, 0, 0, float(self._seq), event)
-        turn.reducer.feed_all(turn.encoder.feed(entry))
+        chunks = [] if turn is None else turn.encoder.feed(entry)
+        if isinstance(event, ev.UserMessage) and not chunks:
+            # What joined the turn is a part of the assistant's message, if the version has one.
+            self._folded.append((event.message_id, user_message(event)))
+            return
+        if turn is None:
+            return
+        turn.reducer.feed_all(chunks)
         if not self._is_listed and not isinstance(event, ev.TurnStarted):
             # The person's message comes first, which is told in the turn.
             self._folded.append((event.turn_id or "", turn))

@@ -22,6 +22,8 @@ class Parts:
         """The id of the open part."""
         self.step = 0
         """Counts the steps; a call belongs to the one in which it began."""
+        self.has_any = False
+        """Whether the message has a part."""
         self._kind: Kind | None = None
         self._message_id = ""
         self._counts: dict[str, int] = {}
@@ -30,7 +32,7 @@ class Parts:
 
     def touch(self) -> None:
         """Note that the step has a part."""
-        self._is_used = True
+        self._is_used = self.has_any = True
 
     def add(self, kind: Kind, message_id: str, delta: str, metadata: JsonObject) -> Out:
         """Say a piece; a part of another kind or message ends first."""

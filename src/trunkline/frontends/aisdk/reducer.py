@@ -231,6 +231,7 @@ class MessageReducer:
         "file": _whole,
         "source-url": _whole,
         "source-document": _whole,
+        "steering-message": _whole,
         "tool-input-start": _input_start,
         "tool-input-delta": _input_delta,
         "tool-input-available": _input_available,
