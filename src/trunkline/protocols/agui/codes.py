@@ -68,6 +68,7 @@ CODES = {
     "invalid_command": ErrorCode.INVALID_INPUT,
     "configuration": ErrorCode.AGENT_EXECUTION_ERROR,
     "workspace": ErrorCode.AGENT_EXECUTION_ERROR,
+    "no_such_file": ErrorCode.AGENT_EXECUTION_ERROR,
     "denied": ErrorCode.AGENT_EXECUTION_ERROR,
     "internal": ErrorCode.INTERNAL_ERROR,
 }
