@@ -1,6 +1,8 @@
 """One session with a real coding agent, at the command line, in an editor and in a web page."""
 
+import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
@@ -15,12 +17,14 @@ from tests.peers.client_plans import Stage, read_conversation
 from tests.peers.coding_agents import CLAUDE, CODEX, CodingAgent
 from tests.peers.model.server import serving
 from tests.peers.workplace import Workplace, script_for, turn_parts
+from tests.process_state import eventually
 from tests.server.running_server import SECRET
+from trunkline import Conversation
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 SECONDS = 90
-DENIED = 5
+DENIED, INTERRUPTED = 5, 130
 ALLOW = {CLAUDE.name: "allow", CODEX.name: "approved"}
 """The ids of the options that allow a call once."""
 
@@ -53,19 +57,28 @@ class Person:
     def target(self) -> str:
         return self.place.installed.target
 
-    def execute(self, prompt: str, *options: str) -> tuple[int, dict[str, Any]]:
-        """Run ``trunkline exec`` and give its exit code and its report."""
-        done = subprocess.run(
+    def start(self, prompt: str, *options: str) -> subprocess.Popen[str]:
+        """Start ``trunkline exec``."""
+        return subprocess.Popen(
             [sys.executable, "-m", "trunkline", "exec", self.target, prompt, "--format", "json", *options],
             cwd=self.place.work,
             env=self.env,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=SECONDS,
         )
-        assert done.stdout, done.stderr
-        return done.returncode, json.loads(done.stdout)
+
+    def execute(self, prompt: str, *options: str) -> tuple[int, dict[str, Any]]:
+        """Run ``trunkline exec`` and give its exit code and its report."""
+        with self.start(prompt, *options) as running:
+            out, errors = running.communicate(timeout=SECONDS)
+        assert out, errors
+        return running.returncode, json.loads(out)
+
+    async def conversation(self, session_id: str) -> Conversation:
+        """What the journal holds of a session."""
+        return await read_conversation(self.place.journal, session_id)
 
 
 @pytest.fixture(params=[CLAUDE, CODEX], ids=lambda agent: agent.name)
@@ -84,6 +97,30 @@ def test_what_only_reads_may_run_and_all_else_is_refused(person: Person) -> None
     code, told = person.execute("Please #shell it", "--approve", "reads", "--session", told["session_id"])
     assert (code, told["denied"], [call["status"] for call in told["calls"]]) == (DENIED, True, ["denied"])
     assert not (person.place.work / "made.txt").exists()
+
+
+async def test_when_the_plug_is_pulled_nothing_is_left_behind_and_nothing_is_lost(person: Person) -> None:
+    _, told = person.execute("Please #greet me")
+    session_id = told["session_id"]
+    with person.start("Please #wait here", "--session", session_id) as running:
+        eventually(lambda: person.place.model.holds, SECONDS)
+        running.kill()
+        running.communicate(timeout=SECONDS)
+    await asyncio.to_thread(person.place.wait_until_left)
+    code, told = person.execute("Please do it #again", "--session", session_id)
+    assert (code, told["text"]) == (0, "Still here.")
+    conversation = await person.conversation(session_id)
+    assert [turn.status for turn in conversation.turns] == ["finished", "failed", "finished"]
+    assert conversation.turns[1].code == "interrupted"
+    assert turn_parts(conversation, 1)[0] == ("user", "Please #wait here")
+
+
+def test_ctrl_c_cancels_the_turn_and_ends_the_agent(person: Person) -> None:
+    with person.start("Please #wait here") as running:
+        eventually(lambda: person.place.model.holds, SECONDS)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=SECONDS)
+    assert (running.returncode, json.loads(out)["stop_reason"]) == (INTERRUPTED, "cancelled")
 
 
 async def test_one_session_goes_on_at_the_command_line_in_an_editor_and_in_a_page(
@@ -114,7 +151,7 @@ async def test_one_session_goes_on_at_the_command_line_in_an_editor_and_in_a_pag
 
     code, told = person.execute("Please #think of it", "--session", session_id)
     assert (code, told["text"]) == (0, "I thought.")
-    conversation = await read_conversation(person.place.journal, session_id)
+    conversation = await person.conversation(session_id)
     assert [turn_parts(conversation, number)[-1] for number in range(4)] == [
         ("text", "Hello world."),
         ("text", "I did."),
