@@ -43,6 +43,14 @@ class Installed:
         """What a command line is given."""
         return "acp:" + shlex.join([self.command, *self.agent.arguments])
 
+    @property
+    def npx_target(self) -> str:
+        """The same through npx, which starts a shell, which starts the agent."""
+        folder = str(Path(self.command).parents[2])
+        return "acp:" + shlex.join(
+            ["npx", "--no", "--prefix", folder, self.agent.program, *self.agent.arguments]
+        )
+
 
 def _claude(home: Path, model: str) -> Mapping[str, str]:
     return {
@@ -143,6 +151,7 @@ def install(root: Path, agent: CodingAgent, home: Path, model: ScriptedModel) ->
         "HOME": str(home),
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
+        "npm_config_update_notifier": "false",
         **nothing_outside,
         **agent.environment(home, model.url),
     }

@@ -46,16 +46,12 @@ class Person:
 
     def __init__(self, place: Workplace, folder: Path) -> None:
         self.place = place
-        self.folder = folder
+        self.target = place.installed.target
         self.env = {
             **place.installed.env,
             "TRUNKLINE_JOURNAL": place.journal,
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
-
-    @property
-    def target(self) -> str:
-        return self.place.installed.target
 
     def start(self, prompt: str, *options: str) -> subprocess.Popen[str]:
         """Start ``trunkline exec``."""
@@ -100,6 +96,7 @@ def test_what_only_reads_may_run_and_all_else_is_refused(person: Person) -> None
 
 
 async def test_when_the_plug_is_pulled_nothing_is_left_behind_and_nothing_is_lost(person: Person) -> None:
+    person.target = person.place.installed.npx_target
     _, told = person.execute("Please #greet me")
     session_id = told["session_id"]
     with person.start("Please #wait here", "--session", session_id) as running:
