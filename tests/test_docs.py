@@ -20,6 +20,7 @@ import pytest
 from trunkline.agents import langchain
 from trunkline.demos.scenarios import SCENARIOS
 from trunkline.frontends.agui import AguiOptions
+from trunkline.frontends.aisdk import AisdkOptions
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -159,6 +160,12 @@ def test_the_langchain_page_lists_every_option(name: str) -> None:
 def test_the_agui_page_names_every_option() -> None:
     page = (ROOT / "docs/agui.md").read_text(encoding="utf-8")
     assert [name for name in AguiOptions.__struct_fields__ if f"`{name}`" not in page] == []
+
+
+def test_the_aisdk_page_lists_every_option() -> None:
+    page = (ROOT / "docs/aisdk.md").read_text(encoding="utf-8")
+    table = page.partition("| `AisdkOptions` |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(AisdkOptions.__struct_fields__)
 
 
 @pytest.mark.slow
