@@ -4,15 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
-from tests.hubs import collect, events_of, text_of
+from tests.hubs import collect, events_of, only, text_of
 from trunkline import events as ev
 from trunkline.commands import Prompt, Rewind, SetConfig
 from trunkline.errors import (
     AgentError,
+    AuthenticationRequired,
     ConfigurationError,
     InvalidCommand,
 )
@@ -200,3 +202,84 @@ async def test_options_for_agents_of_another_kind_are_refused(tmp_path: Path) ->
     ) as here:
         await (await here.hub.create()).prepare()
         assert here.sent("session/new")[-1]["_meta"] == {"claudeCode": {"options": {"a": 1}}, "b": 2}
+
+
+async def test_a_process_that_dies_while_it_loads_is_replaced_for_a_new_session(tmp_path: Path) -> None:
+    async with world(tmp_path, "--offer", "load", "--broken", "load") as here:
+        session = await here.hub.create()
+        await ask(session, "remember me")
+        await collect(session, "crash")
+        events = await collect(session, "recall")
+        (lost, _) = only(events, ev.Notice)
+        assert "it ended with code 5: loading broke me" in (lost.description or "")
+        assert "User:\nremember me" in json.loads(text_of(events))[0][1]
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [("silent-new", "did not answer session/new within 0.5 s"), ("nameless", "without a sessionId")],
+)
+async def test_an_agent_that_makes_no_session_is_given_up(tmp_path: Path, broken: str, why: str) -> None:
+    async with world(tmp_path, "--broken", broken, session_within=0.5) as here:
+        with pytest.raises(AgentError, match=why):
+            await (await here.hub.create()).prepare()
+
+
+async def test_folders_and_noise_are_noticed(tmp_path: Path) -> None:
+    async with world(tmp_path, "--banner") as here:
+        session = await here.hub.create(cwd=str(tmp_path), roots=["/tmp"])
+        await ask(session, "hello")
+        assert notices_of(await events_of(session)) == [
+            "Scripted: it works in one folder only, and not in /tmp",
+            "Scripted writes lines on stdout that are no messages; they are skipped",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "error", "why"),
+    [
+        ("options", InvalidCommand, "scripted-agent refused Mode = code: not today"),
+        ("options-login", AuthenticationRequired, "wants a login first"),
+        ("options-silent", AgentError, "did not set Mode in time"),
+    ],
+)
+async def test_an_option_that_is_not_set_stays_as_it_was(
+    tmp_path: Path, broken: str, error: type[Exception], why: str
+) -> None:
+    async with world(tmp_path, "--broken", broken) as here:
+        session = await here.hub.create()
+        await session.prepare()
+        here.agent.settings = msgspec.structs.replace(here.agent.settings, session_within=0.3)
+        with pytest.raises(error, match=why):
+            await session.submit(SetConfig(option_id="mode", value="code"))
+        assert session.view.config["mode"] == "ask"
+
+
+async def test_an_option_that_cannot_be_set_again_is_noticed(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        await session.prepare()
+        await session.submit(SetConfig(option_id="mode", value="code"))
+        here.agent.command_line = (*here.agent.command_line, "--broken", "options")
+        await collect(session, "crash")
+        events = await collect(session, "hello")
+        assert notices_of(events) == ["Mode could not be set to code again"]
+        assert session.view.config["mode"] == "ask"
+
+
+async def test_a_fork_that_fails_at_the_agent_is_made_by_refeeding(tmp_path: Path) -> None:
+    async with world(tmp_path, "--broken", "fork") as here:
+        session = await here.hub.create()
+        await ask(session, "first")
+        fork = await here.hub.fork(session)
+        assert "User:\nfirst" in json.loads(await ask(fork, "recall"))[0][1]
+
+
+async def test_going_back_to_the_beginning_sends_nothing_again(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        await ask(session, "first")
+        await session.submit(Rewind(to_message_id=None))
+        events = await collect(session, "recall")
+        assert json.loads(text_of(events)) == [["user", "recall"]]
+        assert notices_of(events) == []

@@ -9,11 +9,12 @@ from typing import Any
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
-from tests.hubs import collect, events_of, text_of, until
+from tests.hubs import collect, events_of, only, text_of, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.commands import Answer, Cancel, Prompt
 from trunkline.content import ImageBlock, ResourceBlock, TextBlock
+from trunkline.content import text_of as as_text
 
 
 async def test_blocks_that_the_agent_does_not_take_are_changed_with_a_notice_or_refused(
@@ -146,3 +147,56 @@ async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) 
             await session.answer(Answer(question_id=asked.question_id, option_id="y"))
 
         assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
+
+
+async def test_a_message_joins_the_turn_where_the_agent_offers_that(tmp_path: Path) -> None:
+    async with world(tmp_path, "--offer", "steer") as here:
+        session = await here.hub.create()
+
+        async def steer(text: ev.Text) -> None:
+            if text.delta == "waiting":
+                for message in ("refused", "too late", "me"):
+                    await session.prompt(Prompt.of(message, busy="steer"))
+
+        events = await collect(session, "silent", {ev.Text: steer})
+        assert text_of(events) == "waiting steered by me"
+        assert [as_text(one.content) for one in only(events, ev.UserMessage)] == ["silent", "me"]
+        await session.wait_until_idle()
+        assert not await here.agent.steer(session.view, Prompt.of("nobody listens"))
+
+
+async def test_a_shared_process_is_not_stopped_for_one_session(tmp_path: Path) -> None:
+    async with world(tmp_path, shared=True, cancel_within=0.2, session_within=1.0) as here:
+        first, second = await here.hub.create(), await here.hub.create()
+        pid = await ask(second, "pid")
+
+        async def cancel(_: Any) -> None:
+            await first.submit(Cancel())
+
+        events = await collect(first, "deaf", {ev.Text: cancel})
+        assert isinstance(events[-1], ev.TurnFinished)
+        assert await ask(second, "pid") == pid
+        assert await ask(first, "hello", within=20.0) == "You said hello"
+        assert "Scripted goes on with a cancelled prompt" in notices_of(await events_of(first))
+
+
+async def test_a_session_that_is_closed_in_a_turn_ends_its_process(tmp_path: Path) -> None:
+    async with world(tmp_path, "--stays", cancel_within=0.1) as here:
+        session = await here.hub.create()
+        pid = int(await ask(session, "pid"))
+        await session.prompt(Prompt.of("deaf"))
+        await until(lambda: len(here.sent("session/prompt")) == 2)
+        await session.close()
+        await until(lambda: not is_alive(pid))
+
+
+async def test_a_session_that_a_person_uses_is_not_idle(tmp_path: Path) -> None:
+    async with world(tmp_path, idle_close=0.2) as here:
+        session = await here.hub.create()
+
+        async def yes(asked: ev.Asked) -> None:
+            await asyncio.sleep(0.6)
+            await session.answer(Answer(question_id=asked.question_id, option_id="y"))
+
+        assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
+        assert len(here.sent("initialize")) == 1

@@ -24,6 +24,7 @@ parser.add_argument("--banner", action="store_true", help="begin with lines that
 parser.add_argument("--version", type=int, default=1)
 parser.add_argument("--mute", action="store_true", help="answer nothing at all")
 parser.add_argument("--refuse", choices=["load", "resume", "new"], action="append", default=[])
+parser.add_argument("--broken", default="", help="crash in load, resume; be silent in new; give no id in new")
 parser.add_argument("--offer", default="load,resume,list,close,delete,fork")
 parser.add_argument("--prompts", default="image,audio,embeddedContext")
 parser.add_argument("--options", choices=["config", "legacy", "none"], default="config")
@@ -128,9 +129,11 @@ def initialize(id: Any, params: Json) -> None:
         {"id": "shell", "name": "Shell", "type": "terminal", "args": ["login"], "env": {"A": "1"}},
     ]
     info = {"name": "scripted-agent", "title": "Scripted", "version": "1.2.3"}
+    steering: Json = {"_meta": {"steering": {"supported": True}}} if "steer" in OFFERS else {}
     answer(
         id,
         {
+            **steering,
             "protocolVersion": args.version,
             "agentCapabilities": capabilities,
             "authMethods": methods,
@@ -141,6 +144,11 @@ def initialize(id: Any, params: Json) -> None:
 
 
 def new(id: Any, params: Json) -> None:
+    if args.broken == "silent-new":
+        return
+    if args.broken == "nameless":
+        answer(id, {})
+        return
     if not STATE["logged_in"]:
         refuse(id, -32000, "Authentication required")
     elif "new" in args.refuse:
@@ -157,6 +165,10 @@ def new(id: Any, params: Json) -> None:
 
 
 def load(id: Any, params: Json) -> None:
+    if args.broken == "load":
+        sys.stderr.write("loading broke me\n")
+        sys.stderr.flush()
+        os._exit(5)
     session = find(params["sessionId"])
     if session is None or "load" in args.refuse:
         refuse(id, -32002, f"Resource not found: {params['sessionId']}")
@@ -179,7 +191,7 @@ def resume(id: Any, params: Json) -> None:
 
 def fork(id: Any, params: Json) -> None:
     origin = find(params["sessionId"])
-    if origin is None:
+    if origin is None or args.broken == "fork":
         refuse(id, -32002, "Resource not found")
         return
     session_id = f"fork-{os.getpid()}-{len(SESSIONS)}"
@@ -199,6 +211,11 @@ def list_sessions(id: Any, params: Json) -> None:
 def set_option(id: Any, params: Json) -> None:
     if args.options != "config":
         refuse(id, -32601, "Method not found")
+        return
+    if args.broken in ("options", "options-login"):
+        refuse(id, -32000 if args.broken == "options-login" else -32602, "not today")
+        return
+    if args.broken == "options-silent":
         return
     STATE[params["configId"]] = params["value"]
     answer(id, {"configOptions": config()})
@@ -220,6 +237,18 @@ def prompt(id: Any, params: Json) -> None:
         say_later(word, session_id)
         return
     carry_out(word, rest, session_id, session, blocks)
+
+
+def steer(id: Any, params: Json) -> None:
+    text = params["prompt"][0]["text"]
+    if text == "refused":
+        refuse(id, -32603, "cannot")
+    elif text == "too late":
+        answer(id, {"outcome": "promptRequired"})
+    else:
+        answer(id, {"outcome": "injected"})
+        say(params["sessionId"], text, "user_message_chunk")
+        finish(params["sessionId"], f" steered by {text}")
 
 
 def finish(session_id: str, text: str = "", reason: str = "end_turn", **fields: Any) -> None:
@@ -376,6 +405,7 @@ METHODS: dict[str, Callable[[Any, Json], None]] = {
     "session/prompt": prompt,
     **({"_session/steering": steer} if args.steering else {}),
     "session/set_config_option": set_option,
+    "_session/steering": steer,
 }
 
 
