@@ -18,7 +18,13 @@ CARD = AgentCard(
 def test_the_cause_in_data_is_shown_whatever_its_shape() -> None:
     shown = [
         str(translate_error(RpcError(-32603, "Internal error", data), "the prompt", CARD))
-        for data in (None, "rate limited", {"details": "no money"}, {"status": 429}, "Internal error")
+        for data in (
+            None,
+            "rate limited",
+            {"details": "no money"},
+            {"status": 429},
+            {"details": "Internal error"},
+        )
     ]
     assert [text.removeprefix("coder failed in the prompt: Internal error") for text in shown] == [
         " (code -32603)",

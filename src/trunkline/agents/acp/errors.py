@@ -50,7 +50,8 @@ def _way(method: AuthMethod) -> str:
 def _full_text(error: RpcError) -> str:
     """Give an error with all of its data: many agents say the real cause only there."""
     text = str(error)
-    if error.data is None or text != error.message:
-        return text
-    data = json.dumps(error.data, ensure_ascii=False, default=str)[:_DATA_SHOWN]
-    return text if data.strip('"') in text else f"{text}: {data}"
+    match error.data:
+        case None | str() | {"details": str()} | {"message": str()}:
+            return text  # It has the cause already.
+        case data:
+            return f"{text}: {json.dumps(data, ensure_ascii=False, default=str)[:_DATA_SHOWN]}"
