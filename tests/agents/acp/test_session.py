@@ -9,12 +9,11 @@ from typing import Any
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
-from tests.hubs import collect, events_of, only, text_of, until
+from tests.hubs import collect, events_of, text_of, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.commands import Answer, Cancel, Prompt
 from trunkline.content import ImageBlock, ResourceBlock, TextBlock
-from trunkline.content import text_of as as_text
 
 
 async def test_blocks_that_the_agent_does_not_take_are_changed_with_a_notice_or_refused(
@@ -147,22 +146,6 @@ async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) 
             await session.answer(Answer(question_id=asked.question_id, option_id="y"))
 
         assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
-
-
-async def test_a_message_joins_the_turn_where_the_agent_offers_that(tmp_path: Path) -> None:
-    async with world(tmp_path, "--offer", "steer") as here:
-        session = await here.hub.create()
-
-        async def steer(text: ev.Text) -> None:
-            if text.delta == "waiting":
-                for message in ("refused", "too late", "me"):
-                    await session.prompt(Prompt.of(message, busy="steer"))
-
-        events = await collect(session, "silent", {ev.Text: steer})
-        assert text_of(events) == "waiting steered by me"
-        assert [as_text(one.content) for one in only(events, ev.UserMessage)] == ["silent", "me"]
-        await session.wait_until_idle()
-        assert not await here.agent.steer(session.view, Prompt.of("nobody listens"))
 
 
 async def test_a_shared_process_is_not_stopped_for_one_session(tmp_path: Path) -> None:

@@ -91,12 +91,13 @@ class AcpSession:
             ctx.notice(f"{self._agent.card.title}: {note}", severity="warning")
         if native.must_refeed:
             blocks = await self._with_conversation(blocks, ctx)
+        # It raises if the process has ended meanwhile: then no turn has begun at the agent.
+        future = connection.ask("session/prompt", {"sessionId": native.native_id, "prompt": blocks})
+        self._prompt = future
         self._cancel_idle_timer()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
         stop_reason = "end_turn"
-        future = connection.ask("session/prompt", {"sessionId": native.native_id, "prompt": blocks})
-        self._prompt = future
         try:
             result = await self._answer(future, connection, ctx)
             await native.held.released.wait()

@@ -129,11 +129,9 @@ def initialize(id: Any, params: Json) -> None:
         {"id": "shell", "name": "Shell", "type": "terminal", "args": ["login"], "env": {"A": "1"}},
     ]
     info = {"name": "scripted-agent", "title": "Scripted", "version": "1.2.3"}
-    steering: Json = {"_meta": {"steering": {"supported": True}}} if "steer" in OFFERS else {}
     answer(
         id,
         {
-            **steering,
             "protocolVersion": args.version,
             "agentCapabilities": capabilities,
             "authMethods": methods,
@@ -237,18 +235,6 @@ def prompt(id: Any, params: Json) -> None:
         say_later(word, session_id)
         return
     carry_out(word, rest, session_id, session, blocks)
-
-
-def steer(id: Any, params: Json) -> None:
-    text = params["prompt"][0]["text"]
-    if text == "refused":
-        refuse(id, -32603, "cannot")
-    elif text == "too late":
-        answer(id, {"outcome": "promptRequired"})
-    else:
-        answer(id, {"outcome": "injected"})
-        say(params["sessionId"], text, "user_message_chunk")
-        finish(params["sessionId"], f" steered by {text}")
 
 
 def finish(session_id: str, text: str = "", reason: str = "end_turn", **fields: Any) -> None:
@@ -405,7 +391,6 @@ METHODS: dict[str, Callable[[Any, Json], None]] = {
     "session/prompt": prompt,
     **({"_session/steering": steer} if args.steering else {}),
     "session/set_config_option": set_option,
-    "_session/steering": steer,
 }
 
 
