@@ -23,6 +23,7 @@
     │   └── Corrupt                 the file is not a journal, or is damaged
     └── WorkspaceError              a file or a terminal was refused
         ├── OutsideRoots            the path leaves the session's folders
+        ├── NoSuchFile              nothing is there
         ├── NotAFile                not a regular file (folder, device, pipe, link)
         ├── TooLarge                a size or line limit was exceeded
         └── Denied                  the policy said no
