@@ -1,12 +1,11 @@
 """One program in a terminal: bounded reading, pasted text, questions to the terminal."""
 
-import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from tests.hubs import soon
+from tests.hubs import soon, until
 
 from trunkline.agents.pty.program import PtyProgram, Timing
 from trunkline.transports.process.child import Exit
@@ -37,7 +36,7 @@ async def test_a_hundred_thousand_lines_come_whole_though_nobody_reads_for_a_whi
     async with running("input('> ')\nfor n in range(100_000): print(n)") as program:
         assert await greeting(program) == ">"
         await program.type("go")
-        await asyncio.sleep(0)
+        await until(lambda: program.is_waiting, 30)
         pieces = [piece async for piece in program.until_quiet()]
         assert "".join(pieces).split() == [str(number) for number in range(100_000)]
         assert program.exit == Exit(0, None)

@@ -104,6 +104,18 @@ async def test_reading_can_be_paused_and_then_the_program_waits(tmp_path: Path) 
         assert done.exists()
 
 
+async def test_what_is_left_is_read_whenever_reading_goes_on_after_the_end() -> None:
+    async with running("echo go; head -c 2000 /dev/zero | tr '\\0' x; echo; echo last") as run:
+        run.process.pause_reading()
+        async with asyncio.timeout(20):
+            while run.process.exit is None:
+                await asyncio.sleep(0.01)
+        assert not run.process.ended
+        run.process.resume_reading()
+        await run.ended()
+        assert b"last" in run.written
+
+
 async def test_closing_hangs_up_and_leaves_nothing_not_even_a_daemon() -> None:
     async with running("setsid sleep 600 & echo pids $$ $!; read x") as run:
         words = (await run.wrote(b"\n")).split()

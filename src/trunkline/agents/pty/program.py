@@ -48,7 +48,8 @@ class PtyProgram:
         self._changed = asyncio.Event()
         self._written = 0
         """How many bytes the program has written."""
-        self._is_paused = False
+        self.is_waiting = False
+        """Whether the program has to wait until what it wrote is shown."""
 
     @property
     def exit(self) -> Exit | None:
@@ -69,8 +70,8 @@ class PtyProgram:
         for reply in self._screen.replies:
             self._process.write_soon(reply)
         self._screen.replies.clear()
-        if len(self._screen.scrolled) > _UNREAD_ROWS and not self._is_paused:
-            self._is_paused = True
+        if len(self._screen.scrolled) > _UNREAD_ROWS and not self.is_waiting:
+            self.is_waiting = True
             self._process.pause_reading()
         self._wake()
 
@@ -120,8 +121,8 @@ class PtyProgram:
             await self._changed.wait()
 
     def _resume(self) -> None:
-        if self._is_paused:
-            self._is_paused = False
+        if self.is_waiting:
+            self.is_waiting = False
             self._process.resume_reading()
 
     async def _wait(self, seconds: float) -> None:

@@ -39,6 +39,10 @@ class TerminalProcess:
         self._writable = asyncio.Event()
         self._writable.set()
         self._read_to_end = asyncio.Event()
+        self._flowing = asyncio.Event()
+        """Set while output is read."""
+        self._flowing.set()
+        self._draining: asyncio.Task[None] | None = None
         self._ended = False
 
     @property
@@ -108,11 +112,13 @@ class TerminalProcess:
 
     def pause_reading(self) -> None:
         """Let the program wait when it writes more."""
+        self._flowing.clear()
         if self._reading is not None:
             self._reading.pause_reading()
 
     def resume_reading(self) -> None:
         """Read again."""
+        self._flowing.set()
         if self._reading is not None:
             self._reading.resume_reading()
 
@@ -122,6 +128,7 @@ class TerminalProcess:
 
     async def close(self, *, at_once: bool = False) -> None:
         """Hang up, and end the program and all that it started; a second call does nothing."""
+        self._flowing.set()
         for transport in (self._writing, self._reading):
             if transport is not None:
                 cast("asyncio.BaseTransport", transport).close()
@@ -133,11 +140,16 @@ class TerminalProcess:
         self._end()
 
     def _child_ended(self) -> None:
-        if self._child.exit is not None and not self._ended:
-            asyncio.get_running_loop().create_task(self._drain())
+        if self._child.exit is not None and not self._ended and self._draining is None:
+            self._draining = asyncio.create_task(self._drain())
 
     async def _drain(self) -> None:
-        await within(DRAIN + MARGIN, self._read_to_end)
+        """Read what is left; while reading is paused, there is no hurry."""
+        waited = False
+        while not (self._read_to_end.is_set() or waited):
+            await self._flowing.wait()
+            await within(DRAIN + MARGIN, self._read_to_end)
+            waited = self._flowing.is_set()
         self._end()
 
     def _end(self) -> None:
