@@ -45,6 +45,20 @@ def test_it_offers_every_hook_that_it_should() -> None:
     assert agent.card.name == "agent"
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/usr/bin/gemini --acp", "gemini"),
+        ("npx -y @agentclientprotocol/claude-agent-acp@0.49.0", "claude-agent-acp"),
+        ("python3.11 -I /tmp/my_agent.py", "my_agent"),
+        ("npx", "npx"),
+    ],
+)
+def test_until_it_says_its_name_it_has_that_of_its_command(command: str, name: str) -> None:
+    program, *args = command.split()
+    assert AcpAgent(program, args).card.name == name
+
+
 def test_what_cannot_be_an_agent_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="command of an ACP agent is empty"):
         AcpAgent("")

@@ -30,6 +30,8 @@ from trunkline.session.view import SessionView
 
 log = logging.getLogger("trunkline.acp")
 
+_LAUNCHERS = frozenset({"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "sh", "bash", "env"})
+
 
 class AcpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How the sessions of an agent behave; times are in seconds."""
@@ -112,7 +114,7 @@ class AcpAgent:
         self._handshake_within = handshake_within
         self._sessions: dict[str, AcpSession] = {}
         self._processes: AgentProcesses | None = None
-        self.card = AgentCard(name=os.path.basename(command), foreign_words=True)
+        self.card = AgentCard(name=_name_of(self.command_line), foreign_words=True)
 
     @property
     def processes(self) -> AgentProcesses:
@@ -138,7 +140,7 @@ class AcpAgent:
         )
         await connection.start()
         self.profile = self._given_profile or profile_for(connection.initialize, self.command_line)
-        self.card = card_of(connection.initialize, os.path.basename(self.command_line[0]))
+        self.card = card_of(connection.initialize, _name_of(self.command_line))
         return connection
 
     def session_meta(self) -> dict[str, Any]:
@@ -306,3 +308,13 @@ class AcpAgent:
             known = ", ".join(one.method_id for one in self.card.auth_methods) or "none"
             raise InvalidCommand(f"{self.card.name} has no way {method_id!r} to log in; known: {known}")
         return method
+
+
+def _name_of(command_line: Sequence[str]) -> str:
+    """Name an agent by its command, until it says its own name; of a launcher, what that launches."""
+    command = os.path.basename(command_line[0])
+    if command.rstrip("0123456789.") not in _LAUNCHERS:
+        return command
+    launched = next((word for word in command_line[1:] if not word.startswith("-")), command)
+    name = os.path.basename(launched).partition("@")[0]
+    return os.path.splitext(name)[0] or command
