@@ -213,8 +213,8 @@ async def test_variables_can_be_kept_from_a_process(monkeypatch: pytest.MonkeyPa
 
 async def test_an_interrupt_comes_before_the_end_of_stdin() -> None:
     code = """
-import signal, sys
-signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+import os, signal, sys
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"interrupted\\n"))
 print("up", flush=True)
 sys.stdin.read()
 print("eof", flush=True)
