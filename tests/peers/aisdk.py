@@ -22,6 +22,8 @@ class AiSdk:
     """A node process with the AI SDK at each version."""
 
     def __init__(self, root: Path) -> None:
+        self.sends: list[bool] = []
+        """Whether the page sent the answers by itself, after each response of the last message but one."""
         folders = [installed(root, version) for version in VERSIONS]
         self._process = subprocess.Popen(
             ["node", str(root / "tests/peers/node/aisdk_validate.mjs"), *folders],
@@ -52,4 +54,5 @@ class AiSdk:
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
         self._process.stdin.flush()
         report = json.loads(self._process.stdout.readline())
+        self.sends = report["sends"]
         return report["problems"], report.get("message")

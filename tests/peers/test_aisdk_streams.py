@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from tests.demos.scenario_runs import play
 from tests.frontends.aisdk.meaning import meaning_of_message, meaning_of_turn
-from tests.frontends.aisdk.responses import EVERYTHING, as_entries, responses_of, runs_of, turns_of
+from tests.frontends.aisdk.responses import (
+    EVERYTHING,
+    as_entries,
+    responses_of,
+    runs_of,
+    turns_of,
+    with_waits,
+)
 from tests.legal_sessions import LegalSession, legal_sessions
 from tests.peers.aisdk import AiSdk
 from tests.protocols.acp import recorded
@@ -27,6 +34,7 @@ from trunkline.frontends.aisdk.encoder import AisdkEncoder
 from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.grammar import Grammar
 from trunkline.protocols.aisdk.wire import CHUNK_KEYS, VERSIONS
+from trunkline.questions import Permission
 
 NUMBERS: Any = st.sampled_from([5, 6, 7])
 GENERATED = settings(
@@ -68,6 +76,55 @@ async def test_a_scenario_is_read_as_the_agent_meant_it(aisdk: AiSdk, name: str,
     events = await play(name)
 
     check(aisdk, events, version)
+    check(aisdk, with_waits(events), version)
+
+
+@pytest.mark.parametrize("version", [6, 7])
+@pytest.mark.parametrize("name", ["permission", "permission-twice", "edit"])
+async def test_a_page_sends_its_approvals_by_itself(aisdk: AiSdk, name: str, version: Any) -> None:
+    (made,) = responses_of(with_waits(await play(name)), version)
+    problems, _ = aisdk.read(version, made.chunks, made.answers)
+
+    assert problems == []
+    assert aisdk.sends == [True] * (len(made.chunks) - 1)
+    assert aisdk.sends
+
+
+@pytest.mark.parametrize("version", [6, 7])
+def test_a_page_sends_the_approval_of_a_subagents_call_by_itself(aisdk: AiSdk, version: Any) -> None:
+    lane: Any = {"turn_id": "t1", "lane": "a"}
+    events: list[ev.Event] = [
+        ev.TurnStarted(turn_id="t1"),
+        ev.ToolCall(turn_id="t1", call_id="c1", name="task"),
+        ev.ToolUpdate(turn_id="t1", call_id="c1", status="in_progress"),
+        ev.SubagentStarted(**lane, name="helper", parent_call_id="c1"),
+        ev.ToolCall(**lane, call_id="c2", name="write"),
+        ev.Asked(**lane, question_id="q1", question=Permission(call_id="c2")),
+        ev.TurnSuspended(turn_id="t1", question_ids=("q1",)),
+        ev.Answered(**lane, question_id="q1", outcome="accepted"),
+        ev.TurnResumed(turn_id="t1"),
+        ev.ToolUpdate(**lane, call_id="c2", status="completed", raw_output=1),
+        ev.SubagentFinished(**lane),
+        ev.ToolUpdate(turn_id="t1", call_id="c1", status="completed"),
+        ev.TurnFinished(turn_id="t1"),
+    ]
+    (made,) = responses_of(events, version)
+    problems, _ = aisdk.read(version, made.chunks, made.answers)
+
+    assert problems == []
+    assert aisdk.sends == [True]
+
+
+@pytest.mark.parametrize("version", [5, 6, 7])
+async def test_a_page_sends_the_output_of_its_own_tool_by_itself(aisdk: AiSdk, version: Any) -> None:
+    (made,) = responses_of(with_waits(await play("client-tool")), version, client_tools={"pick_colour"})
+    call_id = next(chunk["toolCallId"] for chunk in made.chunks[0] if "toolCallId" in chunk)
+    problems, message = aisdk.read(version, made.chunks, outputs={call_id: "blue"})
+
+    assert problems == []
+    assert aisdk.sends == [True]
+    (part,) = [part for part in message["parts"] if part["type"] == "tool-pick_colour"]
+    assert part["state"] == "output-available"
 
 
 @pytest.mark.parametrize("version", [5, 6, 7])

@@ -24,6 +24,7 @@ __all__ = [
     "responses_of",
     "runs_of",
     "turns_of",
+    "with_waits",
 ]
 
 EVERYTHING = AisdkOptions(emit_raw=True, max_ui_payload_size=0)
@@ -62,6 +63,25 @@ def runs_of(turn: Sequence[Any]) -> list[list[Any]]:
         if isinstance(event, ev.TurnSuspended):
             runs.append([])
     return runs
+
+
+def with_waits(events: Sequence[Any]) -> list[Any]:
+    """Let the turn wait for each answer, as it does for one that takes a while."""
+    found: list[Any] = []
+    asked: dict[str, None] = {}
+    for at, event in enumerate(events):
+        if isinstance(event, ev.Asked):
+            asked[event.question_id] = None
+        if not isinstance(event, ev.Answered):
+            found.append(event)
+            continue
+        if asked and not isinstance(events[at - 1], ev.Answered):
+            found.append(ev.TurnSuspended(turn_id=event.turn_id, question_ids=tuple(asked)))
+        found.append(event)
+        asked.pop(event.question_id, None)
+        if not asked:
+            found.append(ev.TurnResumed(turn_id=event.turn_id))
+    return found
 
 
 def as_entries(events: Sequence[Any], first: int = 0) -> list[Entry]:

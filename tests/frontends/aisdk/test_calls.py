@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.frontends.aisdk.responses import chunks_of, kinds, only
+from tests.frontends.aisdk.responses import as_entries, chunks_of, kinds, only
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
+from trunkline.frontends.aisdk.encoder import AisdkEncoder
 from trunkline.questions import ClientCall, Permission
 
 CALL = ev.ToolCall(call_id="c1", name="write", title="Write it", kind="edit")
@@ -241,3 +242,28 @@ def test_changes_of_files_and_terminals_are_data_parts_of_the_call() -> None:
 
 def test_updates_of_calls_that_nobody_knows_say_nothing() -> None:
     assert chunks_of(update(status="completed"), ev.ToolInput(call_id="c1", delta="{}")) == []
+
+
+def test_a_question_that_is_open_stays_so_when_a_response_is_cut_off() -> None:
+    chunks = chunks_of(CALL, ASKED, ev.TurnFailed(code="broken", message="it broke"))
+
+    assert kinds(chunks)[-3:] == ["tool-approval-request", "message-metadata", "error"]
+
+
+def test_a_call_that_waits_for_approval_or_is_over_is_not_handed_to_the_page() -> None:
+    handed = ev.Asked(question_id="q2", question=ClientCall(call_id="c1"))
+
+    assert kinds(chunks_of(CALL, ASKED, handed))[-1] == "tool-approval-request"
+    assert kinds(chunks_of(CALL, update(status="completed"), handed))[-1] == "tool-output-available"
+    assert kinds(chunks_of(CALL, ASKED, YES, handed))[-2:] == [
+        "tool-input-available", "tool-approval-response"
+    ]  # fmt: skip
+
+
+def test_a_new_response_announces_only_calls_whose_input_is_not_whole() -> None:
+    encoder = AisdkEncoder("t1")
+    other = ev.ToolCall(call_id="c2", name="read")
+    for entry in as_entries([CALL, update(status="in_progress"), other]):
+        encoder.feed(entry)
+
+    assert [chunk["toolCallId"] for chunk in encoder.announce()] == ["c2"]

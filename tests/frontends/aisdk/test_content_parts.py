@@ -27,7 +27,7 @@ from trunkline.frontends.aisdk.content_parts import block_part, output_parts, so
         ),
         (
             c.VideoBlock(mime_type="video/mp4", blob="sha"),
-            {"type": "data-content", "data": {"type": "video", "mime_type": "video/mp4", "blob": "sha"}},
+            {"type": "data-content", "data": {"type": "video", "mimeType": "video/mp4", "blob": "sha"}},
         ),
         (
             c.ResourceBlock(uri="file:///n.md", text="hé", mime_type="text/markdown"),

@@ -8,6 +8,7 @@ from tests.frontends.aisdk.responses import chunks_of, kinds
 from trunkline import events as ev
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.frontends.aisdk.options import AisdkOptions
+from trunkline.options import ConfigOption
 
 
 def test_a_part_closes_when_another_kind_or_message_follows() -> None:
@@ -92,7 +93,14 @@ def test_media_and_sources_stand_between_the_texts_and_a_source_comes_once() -> 
                 "data": {"used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}},
             },
         ),
-        (ev.ConfigChanged(), {"type": "data-config", "data": {}, "transient": True}),
+        (
+            ev.ConfigChanged(options=(ConfigOption(option_id="o", name="O", value=True),)),
+            {
+                "type": "data-config",
+                "data": {"options": [{"optionId": "o", "name": "O", "value": True}]},
+                "transient": True,
+            },
+        ),
         (ev.CommandsChanged(), {"type": "data-commands", "data": {}, "transient": True}),
         (ev.InfoChanged(title="T"), {"type": "data-info", "data": {"title": "T"}, "transient": True}),
         (ev.Notice(title="hm"), {"type": "data-notice", "data": {"title": "hm"}, "transient": True}),

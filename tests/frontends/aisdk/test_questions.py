@@ -108,7 +108,9 @@ def test_an_approval_says_what_is_decided_on() -> None:
     descriptor = about["approvalDescriptor"]
     assert about["reason"] == descriptor["message"] == "Write?"
     assert descriptor["allowsEdit"] is True
-    assert descriptor["content"] == [{"type": "diff", "path": "/a", "new": "x"}]
+    assert descriptor["content"] == [
+        {"type": "data-diff", "data": {"path": "/a", "oldText": None, "newText": "x"}}
+    ]
     assert descriptor["subagent"] == "l1"
 
 

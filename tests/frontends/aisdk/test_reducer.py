@@ -98,3 +98,20 @@ def test_an_older_version_keeps_less() -> None:
 
     assert new[0].keys() - old[0].keys() == {"title", "resultProviderMetadata"}
     assert new[1].keys() - old[1].keys() == {"providerMetadata"}
+
+
+def test_a_call_of_the_pages_own_tool_keeps_the_text_of_its_input_after_an_error() -> None:
+    (part,) = folded(
+        {"type": "tool-input-start", "toolCallId": "c", "toolName": "n"},
+        {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": "{"},
+        {"type": "tool-output-error", "toolCallId": "c", "errorText": "no"},
+    )["parts"]
+
+    assert part["type"] == "tool-n"
+    assert part["errorText"] == "no"
+
+
+def test_metadata_that_is_no_object_is_replaced() -> None:
+    assert folded({"type": "start", "messageMetadata": "a"}, {"type": "finish", "messageMetadata": {"b": 1}})[
+        "metadata"
+    ] == {"b": 1}

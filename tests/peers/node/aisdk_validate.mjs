@@ -4,7 +4,8 @@
 //
 // A line on stdin is {"folder": 0, "responses": [[chunk, ...], ...], "answers": {...}, "outputs": {...}}: the
 // responses that make one message, and what the person does between them (approvals by their ids, outputs of
-// the page's own tools by their calls). A line on stdout is {"problems": [...], "message": {...}}.
+// the page's own tools by their calls). A line on stdout is {"problems": [...], "message": {...}, "sends": [...]}:
+// whether the AI SDK's own helpers send the answers by themselves, after each response but the last.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -78,14 +79,23 @@ function act(message, answers, outputs) {
   }
 }
 
+function sendsByItself(ai, message) {
+  const approved = ai.lastAssistantMessageIsCompleteWithApprovalResponses?.({ messages: [message] })
+  return approved || ai.lastAssistantMessageIsCompleteWithToolCalls({ messages: [message] })
+}
+
 const packages = await Promise.all(process.argv.slice(2).map(load))
 for await (const line of createInterface({ input: process.stdin })) {
   const { folder, responses, answers, outputs } = JSON.parse(line)
   const ai = packages[folder]
   const problems = []
+  const sends = []
   let message
   for (const chunks of responses) {
-    act(message, answers, outputs)
+    if (message !== undefined) {
+      act(message, answers, outputs)
+      sends.push(sendsByItself(ai, message))
+    }
     message = await read(ai, chunks, message, problems)
   }
   for (const part of message?.parts ?? []) {
@@ -95,5 +105,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     const checked = await ai.safeValidateUIMessages({ messages: [message] })
     if (!checked.success) problems.push(`validate: ${checked.error.message.slice(-2000)}`)
   }
-  console.log(JSON.stringify({ problems, message }))
+  console.log(JSON.stringify({ problems, message, sends }))
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,9 +14,10 @@ from trunkline.frontends.aisdk.metadata import OURS, merged, provider_metadata
 from trunkline.protocols.aisdk.data_urls import data_url
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject
 
-__all__ = ["SENT", "block_part", "diff_data", "output_parts", "source_part", "user_part"]
+__all__ = ["SENT", "block_part", "camel_keys", "diff_data", "output_parts", "source_part", "user_part"]
 
 _UNKNOWN = "application/octet-stream"
+_UNDERSCORE = re.compile("_([a-z])")
 _WEB = ("http://", "https://")
 
 
@@ -115,7 +117,12 @@ def _file(block: c.Block, url: str, mime_type: str, about: JsonObject | None = N
 
 def _other(block: Any) -> Chunk:
     """A block without anything to show: what is known of it."""
-    return {"type": "data-content", "data": msgspec.to_builtins(block)}
+    return {"type": "data-content", "data": camel_keys(msgspec.to_builtins(block))}
+
+
+def camel_keys(fields: JsonObject) -> JsonObject:
+    """Spell the names of our own fields as pages do."""
+    return {_UNDERSCORE.sub(lambda found: found[1].upper(), name): value for name, value in fields.items()}
 
 
 def _with_metadata(part: Chunk, block: c.Block, about: JsonObject | None = None) -> Chunk:

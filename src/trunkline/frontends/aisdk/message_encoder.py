@@ -10,7 +10,7 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.frontends.aisdk.calls import Calls, Offer
-from trunkline.frontends.aisdk.content_parts import block_part, source_part
+from trunkline.frontends.aisdk.content_parts import block_part, camel_keys, source_part
 from trunkline.frontends.aisdk.losses import OWN_DATA, TRANSIENT
 from trunkline.frontends.aisdk.metadata import OURS, provider_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
@@ -191,7 +191,10 @@ class MessageEncoder:
 
     def _passing(self, event: Any) -> Out:
         name = TRANSIENT[type(event)].removeprefix("data-")
-        return [data_chunk(name, fields_of(event), transient=True)]
+        data = fields_of(event)
+        if isinstance(event, ev.ConfigChanged):
+            data = {"options": [camel_keys(option) for option in data.get("options", ())]}
+        return [data_chunk(name, data, transient=True)]
 
     def show(self, name: str, part_id: str, data: Any) -> Out:
         """Show a data part, which replaces the one of the same id."""

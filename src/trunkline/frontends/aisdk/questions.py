@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
+from trunkline.frontends.aisdk.content_parts import block_part
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
@@ -90,7 +89,7 @@ def _descriptor(asked: ev.Asked, question: Permission, content: tuple[Content, .
     if question.allows_edit:
         about["allowsEdit"] = True
     if content:
-        about["content"] = list(msgspec.to_builtins(content))
+        about["content"] = [block_part(block) for block in content]
     return {**about, **_common(asked)}
 
 

@@ -29,6 +29,7 @@ class MessageReducer:
         """Text and reasoning that is not ended, with its pieces: joining late keeps a long text linear."""
         self._inputs: dict[str, tuple[JsonObject, list[str]]] = {}
         """Calls whose input arrives in pieces."""
+        self._data_parts: dict[tuple[str, str], JsonObject] = {}
         self.error: str | None = None
         """What ended the stream, if an error did."""
 
@@ -97,16 +98,14 @@ class MessageReducer:
         if chunk.get("transient"):
             return
         part_id = chunk.get("id")
-        known = None
-        if part_id is not None:
-            known = next(
-                (one for one in self._parts if one["type"] == chunk["type"] and one.get("id") == part_id),
-                None,
-            )
-        if known is None:
-            self._parts.append(dict(chunk))
-        else:
+        known = None if part_id is None else self._data_parts.get((chunk["type"], part_id))
+        if known is not None:
             known["data"] = chunk["data"]
+            return
+        part = dict(chunk)
+        self._parts.append(part)
+        if part_id is not None:
+            self._data_parts[chunk["type"], part_id] = part
 
     def _step(self, chunk: Chunk) -> None:
         self._parts.append({"type": "step-start"})
