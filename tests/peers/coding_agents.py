@@ -80,7 +80,7 @@ def _codex(home: Path, model: str) -> Mapping[str, str]:
         'model = "gpt-5.2-codex"\n'  # One that it knows, else it warns in every turn.
         'model_provider = "scripted"\n'
         'approval_policy = "untrusted"\n'
-        'sandbox_mode = "read-only"\n'
+        'sandbox_mode = "danger-full-access"\n'  # Its own sandbox does not work in every container.
         "[model_providers.scripted]\n"
         'name = "Scripted"\n'
         f'base_url = "{model}/v1"\n'

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs import collect, soon, until
+from tests.hubs import collect, only, soon, until
 from tests.peers.coding_agents import AGENTS, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, CodingAgent
+from tests.peers.model.replies import Use, say
 from tests.peers.model.server import serving
 from tests.peers.workplace import (
     SECONDS,
@@ -26,7 +27,10 @@ from tests.peers.workplace import (
     turn_parts,
 )
 from trunkline import events as ev
+from trunkline.commands import Answer
+from trunkline.questions import Form, Permission
 
+CLAUDE_ONLY = pytest.mark.parametrize("agent", [CLAUDE], ids=lambda agent: agent.name)
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
@@ -204,6 +208,65 @@ def _remembers(place: Workplace, word: str, earlier: str) -> bool:
     """Whether the model was told of an earlier prompt of the person when it was asked for a word."""
     exchange = place.model.asked(word)[-1]
     return any(earlier in text for role, text in exchange.messages if role == "user")
+
+
+async def test_two_tools_at_once_are_each_asked_about(place: Workplace) -> None:
+    async with place.session() as session:
+        events = await ask(session, "Please do #both")
+        told = await session.history()
+    asked = [
+        event.question.call_id for event in only(events, ev.Asked) if isinstance(event.question, Permission)
+    ]
+    assert asked == list(told.calls)
+    assert turn_parts(told)[1:] == [("call", "completed"), ("call", "completed"), ("text", "Both.")]
+    assert ((place.work / "one.txt").read_text(), (place.work / "two.txt").read_text()) == ("one\n", "two\n")
+
+
+@CLAUDE_ONLY
+async def test_a_question_of_the_agents_own_tool_is_a_form(place: Workplace) -> None:
+    choices = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    question = {"question": "Which?", "header": "Colour", "multiSelect": False, "options": choices}
+    place.model.script["#ask"] = [(Use("AskUserQuestion", {"questions": [question]}),), (say("Thanks."),)]
+    async with place.session() as session:
+
+        async def choose(asked: ev.Asked) -> None:
+            assert isinstance(asked.question, Form)
+            (field, *_) = asked.question.fields["properties"]
+            answer = Answer(question_id=asked.question_id, outcome="accepted", content={field: "Blue"})
+            await session.answer(answer)
+
+        await collect(session, "Please #ask me", {ev.Asked: choose}, SECONDS)
+        told = await session.history()
+    assert turn_parts(told)[1:] == [("call", "completed"), ("text", "Thanks.")]
+    assert "Blue" in place.model.asked("#ask")[-1].messages[-1][1]
+
+
+@CLAUDE_ONLY
+async def test_what_the_agent_means_to_do_is_the_plan(place: Workplace) -> None:
+    steps = [("One", "completed"), ("Two", "in_progress"), ("Three", "pending")]
+    todos = [{"content": step, "status": status, "activeForm": step} for step, status in steps]
+    place.model.script["#plan"] = [(Use("TodoWrite", {"todos": todos}),), (say("Planned."),)]
+    async with place.session() as session:
+        await ask(session, "Please #plan it")
+        told = await session.history()
+    assert [(entry.content, entry.status) for entry in told.plan] == steps
+    assert turn_parts(told)[1:] == [("text", "Planned.")]
+
+
+@CLAUDE_ONLY
+async def test_what_a_subagent_does_is_in_a_lane_of_its_own(place: Workplace) -> None:
+    task = {"description": "Look", "prompt": "Please #inner it", "subagent_type": "general-purpose"}
+    place.model.script["#delegate"] = [(Use("Agent", task),), (say("It looked."),)]
+    place.model.script["#inner"] = [(place.agent.shell("echo inner"),), (say("Seen."),)]
+    async with place.session() as session:
+        await ask(session, "Please #delegate it")
+        told = await session.history()
+    outer, inner = told.calls.values()
+    assert (outer.lane, inner.lane) == (None, *told.lanes)
+    assert (outer.status, inner.status) == ("completed", "completed")
+    (lane,) = told.lanes.values()
+    assert (lane.parent_call_id, lane.outcome) == (outer.call_id, "completed")
+    assert "Seen." in shown(outer)
 
 
 @pytest.mark.parametrize("agent", [CLAUDE_CODE], ids=lambda agent: agent.name)

@@ -41,6 +41,10 @@ def script_for(agent: CodingAgent, work: Path) -> Script:
         "#wait": [(say("First ", Hold(), "second."),)],
         "#error": [(Refuse(400, "scripted refusal"),)],
         "#again": [(say("Still here."),)],
+        "#both": [
+            (agent.shell("echo one > one.txt"), agent.write(work / "two.txt", "two\n")),
+            (say("Both."),),
+        ],
     }
 
 

@@ -83,7 +83,9 @@ const client = acp
   .onRequest(terminal.create, async (context) => {
     await ask(terminal.create, context);
     const { command, args, cwd } = context.params;
-    const running = spawn(command, args ?? [], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    // A command without arguments may be a whole shell line.
+    const shell = !args?.length;
+    const running = spawn(command, args ?? [], { cwd, shell, stdio: ["ignore", "pipe", "inherit"] });
     const held = { running, output: "", code: undefined };
     running.stdout.on("data", (piece) => (held.output += piece));
     held.ended = new Promise((resolve) => running.on("close", (code) => resolve((held.code = code))));
