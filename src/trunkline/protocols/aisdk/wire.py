@@ -28,11 +28,13 @@ DONE = "[DONE]"
 """The data of the last frame of a stream."""
 HEADERS: dict[str, str] = {
     "cache-control": "no-cache",
-    "connection": "keep-alive",
     "x-vercel-ai-ui-message-stream": "v1",
     "x-accel-buffering": "no",
 }
-"""What the AI SDK's own servers send beside the content type; proxies and other clients look at it."""
+"""What the AI SDK's own servers send beside the content type; proxies and other clients look at it.
+
+They send ``connection`` too, which HTTP/2 forbids and HTTP/1.1 does not need.
+"""
 
 encode = msgspec.json.Encoder().encode
 
