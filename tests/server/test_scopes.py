@@ -286,6 +286,7 @@ METHODS = {
     "session/set_mode": Method("answer", {"modeId": "none"}),
     "session/set_config_option": Method("answer", {"configId": "none", "value": "none"}),
     "session/prompt": Method(params={"prompt": words("something new")["content"]}),
+    "_session/steering": Method(params={"prompt": words("something new")["content"]}),
 }
 
 
