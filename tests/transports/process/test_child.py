@@ -63,6 +63,22 @@ async def test_a_program_has_its_own_stdin_stdout_and_stderr() -> None:
     assert run.written == {1: b"hello\n", 2: b"error\n"}
 
 
+async def test_what_a_program_wrote_last_is_read_however_late_we_read_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "DRAIN", 0.01)
+    async with running("sh", "-c", "read line; echo last; exit 3", stdin=True) as run:
+        run.process.pause_reading()
+        await run.process.write(b"go\n")
+        await run.process.exited.wait()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await run.process.finished.wait()
+        run.process.resume_reading()
+        await run.process.finished.wait()
+        assert run.written[1] == b"last\n"
+
+
 async def test_without_stdin_a_program_reads_nothing_and_stderr_can_be_joined() -> None:
     async with running("sh", "-c", "cat; echo one; echo two >&2; kill -9 $$", join_stderr=True) as run:
         await run.process.finished.wait()

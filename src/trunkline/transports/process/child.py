@@ -24,7 +24,7 @@ from trunkline.transports.process.environment import scrub
 START = 30.0
 """Seconds that a program may take to start."""
 DRAIN = 0.5
-"""Seconds in which output may still arrive after the program ended."""
+"""Seconds in which output may still arrive after the program ended; while reading is paused they stop."""
 MARGIN = 2.0
 """Seconds that a busy machine may take longer than it should."""
 
@@ -41,7 +41,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     ``on_output`` gets what it writes, with the number of the pipe: 1 for stdout, 2 for stderr. ``on_end`` is
     called when stdout has ended, and when the process is finished: the program has ended, and its output
-    and errors too, or half a second has passed (something that it left behind may hold the pipes).
+    and errors too, or we have read for half a second more (something that it left behind may hold the pipes).
     """
 
     def __init__(
@@ -65,6 +65,9 @@ class ChildProcess(asyncio.SubprocessProtocol):
         """Set when the keeper has ended, and with it everything that it kept."""
         self._disconnected = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
+        self._is_paused = False
+        self._drain_left = DRAIN
+        self._drain_timer: asyncio.TimerHandle | None = None
 
     async def start(
         self,
@@ -146,11 +149,19 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def pause_reading(self) -> None:
         """Let the program wait when it writes more to stdout."""
+        self._is_paused = True
         self._pipe(1).pause_reading()
+        if self._drain_timer is not None:
+            # What the program wrote last waits in the pipe until it is read, however late that is.
+            self._drain_left = max(self._drain_timer.when() - asyncio.get_running_loop().time(), 0.0)
+            self._drain_timer.cancel()
 
     def resume_reading(self) -> None:
         """Read from stdout again."""
+        self._is_paused = False
         self._pipe(1).resume_reading()
+        if self.exit is not None:
+            self._drain()
 
     # -- the end --
 
@@ -259,7 +270,14 @@ class ChildProcess(asyncio.SubprocessProtocol):
             if not self._open_pipes:
                 self._finish()
             else:
-                asyncio.get_running_loop().call_later(DRAIN, self._finish)
+                self._drain()
+
+    def _drain(self) -> None:
+        """Read what is left in the pipes, and then be finished."""
+        if not self._is_paused and not self.finished.is_set():
+            if self._drain_timer is not None:
+                self._drain_timer.cancel()
+            self._drain_timer = asyncio.get_running_loop().call_later(self._drain_left, self._finish)
 
     def _finish(self) -> None:
         self.output_ended = True
