@@ -134,6 +134,22 @@ async def test_an_agent_that_lost_its_memory_is_said_to_and_gets_the_conversatio
         assert len(json.loads(await ask(session, "recall"))) == 3
 
 
+@pytest.mark.parametrize("offered", ["load", "resume"])
+async def test_an_agent_that_wants_a_login_again_has_lost_nothing(tmp_path: Path, offered: str) -> None:
+    async with world(tmp_path, "--login", "--offer", offered) as here:
+        session = await here.hub.create()
+        await here.agent.authenticate("browser")
+        await ask(session, "remember me")
+        await collect(session, "crash")
+        failed = (await collect(session, "hello"))[-1]
+        assert isinstance(failed, ev.TurnFailed)
+        assert "wants a login first" in failed.message
+        await here.agent.authenticate("browser")
+        assert ["user", "remember me"] in json.loads(await ask(session, "recall"))
+        assert "memory_lost" not in [e.code for e in await events_of(session) if isinstance(e, ev.Notice)]
+        assert len(here.sent("session/new")) == 1
+
+
 async def test_an_agent_may_be_kept_from_getting_the_conversation_again(tmp_path: Path) -> None:
     async with world(tmp_path, "--offer", "", refeed=False) as here:
         session = await here.hub.create()

@@ -117,6 +117,7 @@ class NativeSession:
         known: Any = kept.get("session_id")
         self.must_refeed = self.must_refeed or bool(kept.get("refeed"))
         params = self._session_params(connection)
+        lost = None
         if isinstance(known, str):
             if self._agent.forks.pop(known, None) is connection:
                 self._attach(connection, known)
@@ -127,13 +128,16 @@ class NativeSession:
                 try:
                     return await self._reopen(connection, method, known, params)
                 except (RpcError, TimeoutError) as error:
+                    if isinstance(error, RpcError) and error.rpc_code == AUTH_REQUIRED:
+                        # Nothing is lost: after the login it can be opened.
+                        raise self._agent.explain(error, method) from None
                     failures[method] = str(error) or "no answer in time"
                 except AgentExited as error:
                     failures[method] = str(error)
                     raise
-            self._tell_of_loss(failures)
+            lost = dict(failures)
         failures["session/new"] = ""
-        return await self._begin(connection, params)
+        return await self._begin(connection, params, lost)
 
     async def _reopen(
         self, connection: AgentConnection, method: str, native_id: str, params: dict[str, Any]
@@ -166,7 +170,10 @@ class NativeSession:
             await self._agent.processes.release(connection)
         return replay
 
-    async def _begin(self, connection: AgentConnection, params: dict[str, Any]) -> dict[str, Any]:
+    async def _begin(
+        self, connection: AgentConnection, params: dict[str, Any], lost: Mapping[str, str] | None
+    ) -> dict[str, Any]:
+        """Make a new session; ``lost`` says why an earlier one could not be opened again."""
         if meta := self._agent.session_meta():
             params = {**params, "_meta": meta}
         with connection.opening(self.events):
@@ -180,6 +187,8 @@ class NativeSession:
         native_id = result.get("sessionId")
         if not isinstance(native_id, str):
             raise AgentError(f"{self._agent.card.name} answered session/new without a sessionId")
+        if lost is not None:
+            self._tell_of_loss(lost)
         await self.keep(native_id)
         self._attach(connection, native_id)
         return result

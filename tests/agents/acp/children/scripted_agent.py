@@ -167,6 +167,9 @@ def load(id: Any, params: Json) -> None:
         sys.stderr.write("loading broke me\n")
         sys.stderr.flush()
         os._exit(5)
+    if not STATE["logged_in"]:
+        refuse(id, -32000, "Authentication required")
+        return
     session = find(params["sessionId"])
     if session is None or "load" in args.refuse:
         refuse(id, -32002, f"Resource not found: {params['sessionId']}")
@@ -181,7 +184,9 @@ def load(id: Any, params: Json) -> None:
 
 
 def resume(id: Any, params: Json) -> None:
-    if "resume" in args.refuse or find(params["sessionId"]) is None:
+    if not STATE["logged_in"]:
+        refuse(id, -32000, "Authentication required")
+    elif "resume" in args.refuse or find(params["sessionId"]) is None:
         refuse(id, -32601, "Method not found")
     else:
         answer(id, opened())
