@@ -54,6 +54,31 @@ async def test_two_who_ask_at_once_get_two_processes_or_share_one() -> None:
         assert first.ended.is_set()
 
 
+async def test_a_process_that_hangs_at_its_start_holds_up_nobody_else() -> None:
+    hangs, started = [True], asyncio.Event()
+
+    async def start() -> AgentConnection:
+        if hangs:
+            hangs.clear()
+            started.set()
+            await asyncio.Event().wait()
+        command, args = scripted()
+        connection = AgentConnection(command, args)
+        await connection.start()
+        return connection
+
+    pool = AgentProcesses(start, shared=False, idle=60.0)
+    first = asyncio.create_task(pool.take())
+    try:
+        await soon(started.wait())
+        second = await soon(pool.take())
+        assert pool.users_of(second) == 1
+        assert not first.done()
+    finally:
+        first.cancel()
+        await soon(pool.close())
+
+
 async def test_a_process_that_is_gone_is_not_given_out() -> None:
     async with processes(shared=True) as pool:
         first = await pool.take()

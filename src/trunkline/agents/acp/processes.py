@@ -38,12 +38,19 @@ class AgentProcesses:
     async def take(self) -> AgentConnection:
         """Give a process to a session, which gives it back with ``release``."""
         async with self._lock:
-            common = next((one for one in self._users if not one.ended.is_set()), None)
-            connection = common if self._shared and common is not None else await self._have_spare()
-            if connection is self._spare:
-                self._set_spare(None)
-            self._users[connection] = self._users.get(connection, 0) + 1
-            return connection
+            if self._shared:
+                common = next((one for one in self._users if not one.ended.is_set()), None)
+                return self._hand_out(common or await self._have_spare())
+            if self._spare is not None and not self._spare.ended.is_set():
+                return self._hand_out(self._spare)
+        # Several start at once: one that hangs holds up its own session alone.
+        return self._hand_out(await self._start())
+
+    def _hand_out(self, connection: AgentConnection) -> AgentConnection:
+        if connection is self._spare:
+            self._set_spare(None)
+        self._users[connection] = self._users.get(connection, 0) + 1
+        return connection
 
     async def release(self, connection: AgentConnection, *, interrupt: bool = False) -> None:
         """Take a process back from a session; it is ended once no session uses it."""
