@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -11,12 +11,20 @@ from trunkline.cli.start import prepare_process
 from trunkline.frontends.acp.stdio import serve_target
 
 if TYPE_CHECKING:
+    from trunkline.agents.acp import AcpAgent
     from trunkline.agents.interface import Agent
     from trunkline.workspace.policy import Policy
+
+_SPLICED = ("acp:", "registry:")
+"""The TARGETs of agents that speak ACP themselves."""
 
 _HELP = """Serve the agent TARGET over the Agent Client Protocol on stdin and stdout.
 
 Editors run this; there is nothing to type. Whatever the agent prints goes to stderr.
+
+An agent that speaks ACP itself (acp:COMMAND, registry:ID) gets the editor's own lines, and the editor gets
+the agent's, unchanged; we add the journal and the policy. With --no-splice the editor talks to our own front
+end instead, which keeps the session when the agent's process ends.
 
 \b
 Examples:
@@ -36,15 +44,25 @@ Examples:
 @policy_option
 @journal_option
 @click.option(
+    "--no-splice",
+    is_flag=True,
+    help="Put our own ACP front end before an agent that speaks ACP, instead of forwarding its lines.",
+)
+@click.option(
     "--login", metavar="METHOD", help="Log in by METHOD in this terminal, and leave: editors run this, too."
 )
-def command(target: str, policy: Policy | None, journal: str | None, login: str | None) -> int | None:
+def command(
+    target: str, policy: Policy | None, journal: str | None, no_splice: bool, login: str | None
+) -> int | None:
+    speaks_acp = target.startswith(_SPLICED)
+    if no_splice and not speaks_acp:
+        raise click.UsageError("--no-splice is for agents that speak ACP: acp:COMMAND or registry:ID")
     if login is not None:
         # Imported only now, as everything that the answer to initialize does not need.
         from trunkline.cli.login import log_in
 
-        if policy is not None or journal is not None:
-            raise click.UsageError("--login serves nothing, so it takes neither --policy nor --journal")
+        if policy is not None or journal is not None or no_splice:
+            raise click.UsageError("--login serves nothing, so it takes no other option")
         return log_in(target, login)
     prepare_process()
 
@@ -56,5 +74,10 @@ def command(target: str, policy: Policy | None, journal: str | None, login: str 
         confirm_launch([target], yes=False, may_ask=False)
         return resolve_target(target)
 
+    if speaks_acp and not no_splice:
+        from trunkline.agents.acp.splice.stdio import serve_splice
+
+        serve_splice(target, lambda: cast("AcpAgent", load()), journal=journal, policy=policy)
+        return None
     serve_target(target, load, journal=journal, policy=policy)
     return None

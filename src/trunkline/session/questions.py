@@ -36,6 +36,8 @@ class OpenQuestions:
         self.answered: OrderedDict[str, str | None] = OrderedDict()
         """The newest questions that were answered, and by whom."""
         self.on_expired: Callable[[ev.Answered], None] | None = None
+        self.on_asked: Callable[[ev.Asked], None] | None = None
+        """Told of each question that a turn of this process asks, in the task that asks it."""
 
     @property
     def open(self) -> dict[str, ev.Asked]:
@@ -49,6 +51,8 @@ class OpenQuestions:
         self.reopen(asked, expires_in=expires_in)
         self._waiting[asked.question_id] = future
         self._emit(asked)
+        if self.on_asked is not None:
+            self.on_asked(asked)
         return future
 
     def reopen(self, asked: ev.Asked, *, expires_in: float) -> None:

@@ -30,6 +30,9 @@ class StdioTransport:
         self._flow = _Flow()
         self._backlog: list[bytes] = []
         self._plain = False
+        self._reader: asyncio.ReadTransport | None = None
+        self._may_read = asyncio.Event()
+        self._may_read.set()
 
     @classmethod
     def claim(cls) -> StdioTransport:
@@ -66,14 +69,33 @@ class StdioTransport:
         if not _can_wait_for(self._in_fd):
             while chunk := await asyncio.to_thread(os.read, self._in_fd, _CHUNK):
                 receive(chunk)
+                await self._may_read.wait()
             return
         ended = asyncio.Event()
         pipe = os.fdopen(os.dup(self._in_fd), "rb", 0)
         transport, _ = await loop.connect_read_pipe(lambda: _Input(receive, ended), pipe)
+        self._reader = transport
+        if not self._may_read.is_set():
+            transport.pause_reading()
         try:
             await ended.wait()
         finally:
+            self._reader = None
             transport.close()
+
+    def pause_reading(self) -> None:
+        """Let the other side wait when it writes more."""
+        if self._may_read.is_set():
+            self._may_read.clear()
+            if self._reader is not None:
+                self._reader.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        if not self._may_read.is_set():
+            self._may_read.set()
+            if self._reader is not None:
+                self._reader.resume_reading()
 
     async def _open_output(self, loop: asyncio.AbstractEventLoop) -> None:
         if _can_wait_for(self._out_fd):

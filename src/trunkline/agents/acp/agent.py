@@ -139,9 +139,13 @@ class AcpAgent:
             handshake_within=self._handshake_within,
         )
         await connection.start()
-        self.profile = self._given_profile or profile_for(connection.initialize, self.command_line)
-        self.card = card_of(connection.initialize, _name_of(self.command_line))
+        self.take_initialize(connection.initialize)
         return connection
+
+    def take_initialize(self, answer: Mapping[str, Any]) -> None:
+        """Take the agent's answer to ``initialize``: its profile and its card."""
+        self.profile = self._given_profile or profile_for(answer, self.command_line)
+        self.card = card_of(answer, _name_of(self.command_line))
 
     def session_meta(self) -> dict[str, Any]:
         """The ``_meta`` of session/new."""

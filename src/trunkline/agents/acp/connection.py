@@ -85,7 +85,7 @@ class AgentConnection:
         )
         self._connection = Connection(self)
         self._connection.handler = self
-        self.routes = SessionRoutes(self._wait_for)
+        self.routes = SessionRoutes(self.wait_for)
         self._waits: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._failure: str | None = None
@@ -265,7 +265,7 @@ class AgentConnection:
         """The agent no longer waits for a request: what answers it is cancelled."""
         return False
 
-    def _wait_for(self, awaitable: Awaitable[Any]) -> None:
+    def wait_for(self, awaitable: Awaitable[Any]) -> None:
         """Read no more until something is done."""
 
         async def wait() -> None:

@@ -40,7 +40,7 @@ log = logging.getLogger("trunkline.acp")
 KEPT = "acp"
 """The name of what is kept with our session: ``session_id`` at the agent, and ``refeed``."""
 
-_FACTS = frozenset(
+FACTS = frozenset(
     {
         "available_commands_update",
         "config_option_update",
@@ -217,11 +217,24 @@ class NativeSession:
 
     def _attach(self, connection: AgentConnection, native_id: str) -> None:
         self.native_id = native_id
-        connection.attach(native_id, self._take_update, self.events, self._take_notification)
+        connection.attach(native_id, self.take_update, self.events, self._take_notification)
 
     def _use(self, connection: AgentConnection) -> None:
         self.connection = connection
         connection.on_end.append(self._on_end)
+
+    async def use_opened(
+        self, connection: AgentConnection, native_id: str, result: Mapping[str, Any]
+    ) -> None:
+        """Use a session that is open at the agent already; ``result`` is what the agent answered then."""
+        self._use(connection)
+        self.native_id = native_id
+        if self._kept().get("session_id") != native_id:
+            await self.keep(native_id)
+        self.decoder.take_result(result)
+        if self.decoder.options != self._view.options:
+            self._view.options = self.decoder.options
+        self._opened = True
 
     # -- what is kept with our session -------------------------------------------------------------
 
@@ -295,12 +308,13 @@ class NativeSession:
 
     # -- what the agent says -----------------------------------------------------------------------
 
-    def _take_update(self, update: Mapping[str, Any]) -> Any:
+    def take_update(self, update: Mapping[str, Any]) -> Any:
+        """Take an update; gives something to wait for when the agent should not say more now."""
         if self._loading:
             if self._replay is not None:
                 self._replay.append(update)
                 return None
-            if update.get("sessionUpdate") not in _FACTS:
+            if update.get("sessionUpdate") not in FACTS:
                 return None
         return None if self.held.keeps(update) else self._emit_update(update)
 

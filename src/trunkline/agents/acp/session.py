@@ -86,14 +86,9 @@ class AcpSession:
         """Send a prompt, and wait for the end of the turn."""
         connection = await self.open()
         native = self._native
-        blocks, notes = prompt_blocks(prompt, connection.initialize)
-        for note in notes:
-            ctx.notice(f"{self._agent.card.title}: {note}", severity="warning")
-        if native.must_refeed:
-            blocks = await self._with_conversation(blocks, ctx)
+        blocks = await self._blocks(prompt, connection, ctx)
         # It raises if the process has ended meanwhile: then no turn has begun at the agent.
-        future = connection.ask("session/prompt", {"sessionId": native.native_id, "prompt": blocks})
-        self._prompt = future
+        self._prompt = future = self._ask(prompt, blocks, connection)
         self._cancel_idle_timer()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
@@ -118,6 +113,21 @@ class AcpSession:
             native.held.release()
             self._events.end(stop_reason, prompt=future)
             self._wait_until_idle()
+
+    async def _blocks(
+        self, prompt: Prompt, connection: AgentConnection, ctx: TurnContext
+    ) -> list[dict[str, Any]]:
+        """Give a prompt as the agent takes it; what had to be changed is said to the person."""
+        blocks, notes = prompt_blocks(prompt, connection.initialize)
+        for note in notes:
+            ctx.notice(f"{self._agent.card.title}: {note}", severity="warning")
+        return await self._with_conversation(blocks, ctx) if self._native.must_refeed else blocks
+
+    def _ask(
+        self, prompt: Prompt, blocks: list[dict[str, Any]], connection: AgentConnection
+    ) -> asyncio.Future[Any]:
+        """Send a prompt; the future is the agent's answer."""
+        return connection.ask("session/prompt", {"sessionId": self._native.native_id, "prompt": blocks})
 
     def _finished(self, result: dict[str, Any]) -> ev.TurnFinished:
         """Give the end of the turn; tokens that name no model are those of the model that is chosen."""

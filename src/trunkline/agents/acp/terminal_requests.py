@@ -50,7 +50,7 @@ class TerminalRequests:
         self._scope.check_not_cancelled()
         terminals = self._scope.view.terminals
         env = {variable.name: variable.value for variable in wanted.env}
-        if wanted.args or _is_program(wanted.command):
+        if wanted.args or is_program(wanted.command):
             terminal = await terminals.create(
                 (wanted.command, *wanted.args),
                 cwd=wanted.cwd,
@@ -154,7 +154,7 @@ class TerminalRequests:
         await asyncio.wait({owned.storing}, timeout=_STORED_WITHIN)
 
 
-def _is_program(command: str) -> bool:
+def is_program(command: str) -> bool:
     """Whether a command without arguments names a program and is no line for a shell."""
     return split_command(command) == (command,) or (
         os.path.isabs(command) and os.path.isfile(command) and os.access(command, os.X_OK)

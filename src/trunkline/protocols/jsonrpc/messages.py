@@ -155,7 +155,7 @@ def parse(line: bytes) -> Message | Malformed:
         return _refuse(fields, f"it is nested deeper than {MAX_DEPTH} levels")
     method = fields.get("method")
     if type(method) is not str or fields.get("jsonrpc") != "2.0":
-        return _parse_response(fields)
+        return _parse_response(line, fields)
     params = fields.get("params")
     # Null is no legal value in JSON-RPC, but ACP's schema allows it for "no params".
     if params is not None and type(params) not in (dict, list):
@@ -195,19 +195,22 @@ def _mend(line: bytes) -> Any:
     return orjson.loads(_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
-def _parse_response(fields: dict[str, Any]) -> Response | Malformed:
+def _parse_response(line: bytes, fields: dict[str, Any]) -> Response | Malformed:
     if fields.get("jsonrpc") != "2.0":
         return _refuse(fields, 'the member "jsonrpc" must be "2.0"')
     if "method" in fields:
         return _refuse(fields, "method must be a string")
     if "id" not in fields or not is_id(fields["id"]):
         return _refuse(fields, "neither a request (no method) nor an answer (no legal id)")
+    id = fields["id"]
+    if type(id) is float:
+        id = _exact(line, id)
     error = fields.get("error")
     if error is not None:
-        return Response(fields["id"], None, _read_error(error))
+        return Response(id, None, _read_error(error))
     if "result" not in fields:
         return _refuse(fields, "neither method, result nor error is there")
-    return Response(fields["id"], fields["result"])
+    return Response(id, fields["result"])
 
 
 def _is_too_deep(line: bytes, fields: dict[str, Any]) -> bool:

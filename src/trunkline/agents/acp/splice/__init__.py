@@ -1,0 +1,10 @@
+"""The splice: raw lines between an editor and an ACP agent, with a journal and a policy beside them.
+
+* ``agent``: the agent of a spliced session, as the hub sees it
+* ``connection``: the agent's process: raw lines, and requests of our own
+* ``journal``: writes one session of the pair to the journal
+* ``lines``: what a line says; pure
+* ``relay``: forwards the lines and reads a copy of each
+* ``requests``: what the agent asks: the policy, the editor and every other client
+* ``stdio``: serves it to the editor that started us
+"""

@@ -1,0 +1,217 @@
+"""The agent of a spliced session, as the hub sees it: its process is the editor's, its turns are journalled.
+
+The editor's prompts are at the agent already when their turns begin here: such a turn sends nothing, and
+waits for the answer. A prompt of another client is sent as a request of our own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.agents.acp.agent import AcpAgent
+from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.native_session import KEPT
+from trunkline.agents.acp.processes import AgentProcesses
+from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.session import AcpSession
+from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
+from trunkline.agents.acp.turn_events import TurnEvents
+from trunkline.agents.interface import Sayable
+from trunkline.commands import Prompt
+from trunkline.conversation import Conversation
+from trunkline.errors import AgentError
+from trunkline.protocols.acp.decoder import AcpDecoder
+from trunkline.protocols.acp.replay import replayed_conversation
+from trunkline.session.context import TurnContext
+from trunkline.session.view import SessionView
+
+_NEVER = 10 * 365 * 86400.0
+
+
+class OpenPrompt:
+    """A prompt of the editor's that the agent has not answered."""
+
+    def __init__(self, key: str, blocks: list[dict[str, Any]]) -> None:
+        self.key = key
+        self.blocks = blocks
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.answer.add_done_callback(retrieve)
+        self.begun = asyncio.Event()
+        """Set when its turn takes what the agent says."""
+
+
+class SplicePrompts(AcpSession):
+    """The turns of one spliced session."""
+
+    def __init__(self, agent: SpliceAgent, view: SessionView) -> None:
+        super().__init__(agent, view)
+        self._splice = agent
+        self.editor_prompts: dict[str, OpenPrompt] = {}
+        """The editor's prompts by the keys of their turns."""
+        self.running = asyncio.Event()
+        """Set while a turn takes what the agent says."""
+        self.over = asyncio.Event()
+        """Set while none does."""
+        self.over.set()
+
+    @property
+    def decoder(self) -> AcpDecoder:
+        """Decodes the updates of the session."""
+        return self._native.decoder
+
+    @property
+    def events(self) -> TurnEvents:
+        """Emits the events of the session."""
+        return self._events
+
+    @property
+    def requests(self) -> AgentRequests:
+        """Answers the agent's requests."""
+        return self._native.requests
+
+    def take_update(self, update: Mapping[str, Any]) -> Any:
+        """Take an update; gives something to wait for when the agent should not say more now."""
+        return self._native.take_update(update)
+
+    async def use_opened(
+        self, connection: AgentConnection, native_id: str, result: Mapping[str, Any]
+    ) -> None:
+        """Use the session that the editor opened."""
+        async with self._native.lock:
+            await self._native.use_opened(connection, native_id, result)
+
+    async def open(self) -> AgentConnection:
+        """Give the editor's process, also one that has ended: what it said before is journalled."""
+        if self.connection is None:
+            raise AgentError(f"the session is not open at {self._agent.card.name} any more")
+        return self.connection
+
+    async def _stop(self, connection: AgentConnection, future: asyncio.Future[Any]) -> None:
+        """Leave an agent alone that does not react to session/cancel: its process is the editor's."""
+        self._native.notice(f"{self._agent.card.title} goes on with a cancelled prompt", severity="warning")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> ev.TurnFinished:
+        """Run a turn; the editor's own prompts are not sent again."""
+        try:
+            return await super().run(prompt, ctx)
+        finally:
+            self.running.clear()
+            self.over.set()
+            if (open_prompt := self.editor_prompts.pop(prompt.key or "", None)) is not None:
+                open_prompt.begun.set()
+
+    async def _blocks(
+        self, prompt: Prompt, connection: AgentConnection, ctx: TurnContext
+    ) -> list[dict[str, Any]]:
+        open_prompt = self.editor_prompts.get(prompt.key or "")
+        return (
+            open_prompt.blocks if open_prompt is not None else await super()._blocks(prompt, connection, ctx)
+        )
+
+    def _ask(
+        self, prompt: Prompt, blocks: list[dict[str, Any]], connection: AgentConnection
+    ) -> asyncio.Future[Any]:
+        self.over.clear()
+        self.running.set()
+        open_prompt = self.editor_prompts.get(prompt.key or "")
+        if open_prompt is None:
+            sent = super()._ask(prompt, blocks, connection)
+            self._splice.on_own_prompt(str(self._native.native_id))
+            return sent
+        open_prompt.begun.set()
+        return open_prompt.answer
+
+    async def close(self) -> None:
+        """Let go of the session here; the editor has it open still."""
+        self._cancel_idle_timer()
+        self._events.close()
+        await self._native.requests.close()
+        await self._native.let_go()
+
+
+class SpliceAgent(AcpAgent):
+    """An ACP agent whose one process belongs to an editor."""
+
+    def __init__(
+        self, agent: AcpAgent, on_line: Callable[[bytes], bool], on_own_prompt: Callable[[str], None]
+    ) -> None:
+        """Splice the agent that a TARGET names.
+
+        ``on_line`` gets every line that it writes, ``on_own_prompt`` the session of each prompt that we send.
+        """
+        super().__init__(
+            agent.command_line[0],
+            agent.command_line[1:],
+            cwd=agent.cwd,
+            env=agent._env,
+            env_allow=agent._env_allow,
+            profile=agent._given_profile,
+            shared=True,
+            refeed=False,
+            idle_close=None,
+            silent_after=None,
+        )
+        self._on_line = on_line
+        self.on_own_prompt = on_own_prompt
+        self.opened: dict[str, Mapping[str, Any]] = {}
+        """What the agent answered when the editor opened a session, until it is open here too."""
+        self.replays: dict[str, list[Mapping[str, Any]]] = {}
+        """What the agent replayed of sessions that the journal does not know."""
+
+    @property
+    def processes(self) -> AgentProcesses:
+        """The one process."""
+        if self._processes is None:
+            self._processes = AgentProcesses(self._start, shared=True, idle=_NEVER)
+        return self._processes
+
+    async def _start(self) -> AgentConnection:
+        connection = SpliceConnection(
+            self.command_line[0],
+            self.command_line[1:],
+            cwd=self.cwd,
+            env=self._env,
+            env_allow=self._env_allow,
+            on_line=self._on_line,
+        )
+        await connection.spawn()
+        return connection
+
+    async def prepare(self) -> None:
+        """Do nothing: the handshake is the editor's."""
+
+    def prompts(self, view: SessionView) -> SplicePrompts:
+        """Give the turns of a session."""
+        opened = self._sessions.get(view.thread_id)
+        if not isinstance(opened, SplicePrompts):
+            opened = self._sessions[view.thread_id] = SplicePrompts(self, view)
+        return opened
+
+    def _session(self, view: SessionView) -> AcpSession:
+        return self.prompts(view)
+
+    async def open_session(self, session: SessionView) -> None:
+        """Use the session that the editor opened; its id is the agent's."""
+        prompts = self.prompts(session)
+        if prompts.connection is None:
+            connection = await self.processes.take()
+            await prompts.use_opened(connection, session.session_id, self.opened.pop(session.session_id, {}))
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Run a turn; what the agent says is emitted as it comes."""
+        yield await self.prompts(ctx.session).run(prompt, ctx)
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        """Keep the id of a copy that the editor let the agent make."""
+        await session.keep(KEPT, {"session_id": session.session_id})
+
+    async def delete_session(self, session: SessionView) -> None:
+        """Do nothing: the editor let the agent delete it."""
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        """Give what the agent replayed, if the journal does not know the session."""
+        replay = self.replays.pop(session.session_id, None)
+        return None if replay is None else replayed_conversation(replay, profile=self.profile)

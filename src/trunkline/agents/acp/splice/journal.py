@@ -1,0 +1,368 @@
+"""The journal of one spliced session: takes copies of what passes, in order, and never holds a line up.
+
+What the editor and the agent say is put into a queue here and worked off by a task of its own. A queue that
+grows too long lets the agent wait, and nothing else does: a journal that fails is reported, and the pair goes
+on without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from trunkline import events as ev
+from trunkline.agents.acp.native_session import FACTS
+from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts
+from trunkline.agents.acp.splice.connection import OwnRequest, settle
+from trunkline.commands import Prompt
+from trunkline.content import Content, TextBlock
+from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
+from trunkline.journal import SessionKey
+from trunkline.protocols.acp.content import block_from_wire
+from trunkline.protocols.acp.fields import as_list, as_object, text_in
+from trunkline.protocols.jsonrpc.messages import Params, Response
+from trunkline.session.adopt import adopt
+from trunkline.session.hub import Hub
+from trunkline.session.ids import new_id
+from trunkline.session.session import Session
+
+log = logging.getLogger("trunkline.splice")
+
+QUEUE_LIMIT = 1000
+"""How many messages of a session may wait for the journal before the agent has to wait."""
+TURN_WITHIN = 30.0
+"""Seconds in which a turn must begin, or end, once the agent has said so."""
+REPLAY_LIMIT = 100_000
+_AT_ONCE = 64
+
+BY = "acp"
+"""Who the editor is in the journal, as in our own ACP front end."""
+
+
+class SpliceHost(Protocol):
+    """What the journal of a session needs of the splice."""
+
+    agent: SpliceAgent
+    client: dict[str, Any] | None
+
+    async def hub(self) -> Hub:
+        """Give the hub, once it is open."""
+        ...
+
+    def journal_of(self, session_id: str) -> SessionJournal | None:
+        """Give the journal of another session."""
+        ...
+
+    def asked(self, session: Session, asked: ev.Asked) -> None:
+        """Take that a turn asks a question."""
+
+
+class SessionJournal:
+    """Writes one session of the pair to the journal."""
+
+    def __init__(self, host: SpliceHost, session_id: str) -> None:
+        self._host = host
+        self.session_id = session_id
+        self.session: Session | None = None
+        """The session in the journal; None as long as it is not open, or cannot be."""
+        self.prompts: SplicePrompts | None = None
+        self.failure: str | None = None
+        """Why the session is not journalled."""
+        self.editor_prompts = 0
+        self.own_prompts = 0
+        """How many prompts of the editor, and of other clients, the agent works on."""
+        self._queue: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._wake = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._loading = False
+        self._known = False
+        self._replay: list[Mapping[str, Any]] = []
+        self._held: list[Mapping[str, Any]] = []
+        self._waiting: dict[str, OpenPrompt] = {}
+        """Prompts whose turns wait for another one."""
+        self._worker = asyncio.create_task(self._work(), name=f"trunkline splice {session_id}")
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the agent works for another client, and not for the editor."""
+        return self.own_prompts > 0 and self.editor_prompts == 0
+
+    # -- the queue ---------------------------------------------------------------------------------
+
+    def put(self, work: Callable[..., Any], *args: Any) -> None:
+        """Let something be done in its turn."""
+        self._queue.append((work, args))
+        self._wake.set()
+        if len(self._queue) >= QUEUE_LIMIT:
+            self._room.clear()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that the agent should."""
+        return not self._room.is_set()
+
+    async def has_room(self) -> None:
+        """Wait until less waits."""
+        await self._room.wait()
+
+    async def _work(self) -> None:
+        while True:
+            if not self._queue:
+                self._room.set()
+                self._wake.clear()
+                await self._wake.wait()
+            for _ in range(min(_AT_ONCE, len(self._queue))):
+                work, args = self._queue.popleft()
+                try:
+                    waiting = work(*args)
+                    if waiting is not None:
+                        await waiting
+                except Exception as error:
+                    self._fail(error)
+            if len(self._queue) < QUEUE_LIMIT // 2:
+                self._room.set()
+            await asyncio.sleep(0)
+
+    def _fail(self, error: Exception) -> None:
+        """Report that something is not journalled; the pair goes on."""
+        why = str(error) or type(error).__name__
+        if self.failure != why:
+            log.warning("session %s is not journalled as it should be: %s", self.session_id, why)
+            if not isinstance(error, TrunklineError):
+                log.debug("the cause", exc_info=error)
+        self.failure = why
+
+    async def drained(self, within: float) -> None:
+        """Wait, for a while, until everything is worked off."""
+        done = asyncio.Event()
+        self.put(done.set)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await done.wait()
+
+    def close(self) -> None:
+        """Take nothing more."""
+        self._worker.cancel()
+        self._room.set()
+
+    # -- opening -----------------------------------------------------------------------------------
+
+    def begin_load(self) -> None:
+        """Take that the editor asked for this session: what comes before the answer is a replay."""
+        self._loading = True
+        self.put(self._look)
+
+    async def _look(self) -> None:
+        hub = await self._host.hub()
+        info = await hub.journal.get(SessionKey("local", self.session_id))
+        self._known = info is not None
+        self._replay.clear()
+
+    def end_load(self) -> None:
+        """Take that the load was answered: what comes after is new."""
+        self._loading = False
+
+    def opened(self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Take that the agent opened the session."""
+        self.put(self._open, method, params, result)
+
+    async def _open(self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        if self.session is not None and not self.session.closed and self.prompts is not None:
+            await self._emit(self.prompts.decoder.take_result(result))
+        else:
+            await self._open_in_journal(method, params, result)
+        self._replay.clear()
+        held, self._held = self._held, []
+        for update in held:
+            await self._take(update)
+
+    async def _open_in_journal(
+        self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]
+    ) -> None:
+        hub, agent = await self._host.hub(), self._host.agent
+        agent.opened[self.session_id] = result
+        try:
+            session = await self._find(hub, method, params)
+            if not await session.own():
+                raise SessionBusy("another process has it open: close it there")
+            await session.prepare()
+        finally:
+            agent.opened.pop(self.session_id, None)
+        prompts = agent.prompts(session.view)
+        session.questions.on_asked = lambda asked: self._host.asked(session, asked)
+        self.session, self.prompts, self.failure = session, prompts, None
+
+    async def _find(self, hub: Hub, method: str, params: Mapping[str, Any]) -> Session:
+        """Open the session that the journal has, or make one."""
+        servers = [as_object(server) for server in as_list(params.get("mcpServers"))]
+        try:
+            return await hub.session(self.session_id, mcp_servers=servers, client=self._host.client)
+        except SessionNotFound:
+            pass
+        origin = self._host.journal_of(str(params.get("sessionId"))) if method == "session/fork" else None
+        if origin is not None and origin is not self and origin.session is not None:
+            return await hub.fork(origin.session, self.session_id)
+        session = await hub.create(
+            self.session_id,
+            cwd=text_in(params, "cwd"),
+            roots=[str(root) for root in as_list(params.get("additionalDirectories"))],
+            mcp_servers=servers,
+            client=self._host.client,
+            meta=as_object(params.get("_meta")) or None,
+        )
+        if self._replay:
+            self._host.agent.replays[self.session_id] = list(self._replay)
+            await adopt(session)
+        return session
+
+    async def _usable(self) -> Session:
+        """Give the session in the journal; one that was closed here is opened again."""
+        if self.session is None or self.session.closed:
+            self.session = None
+            await self._open_in_journal("", {}, {})
+        assert self.session is not None
+        if not await self.session.own():
+            raise SessionBusy("another process took it over")
+        return self.session
+
+    # -- prompts -----------------------------------------------------------------------------------
+
+    def prompt(self, params: Params) -> OpenPrompt:
+        """Take a prompt that the editor sent."""
+        blocks = [as_object(block) for block in as_list(as_object(params).get("prompt"))]
+        open_prompt = OpenPrompt(new_id("prompt"), blocks)
+        self.editor_prompts += 1
+        self.put(self._prompt, open_prompt, as_object(as_object(params).get("_meta")) or None)
+        return open_prompt
+
+    async def _prompt(self, open_prompt: OpenPrompt, meta: dict[str, Any] | None) -> None:
+        session = await self._usable()
+        assert self.prompts is not None
+        self.prompts.editor_prompts[open_prompt.key] = open_prompt
+        prompt = Prompt(
+            content=tuple(map(_content, open_prompt.blocks)),
+            key=open_prompt.key,
+            by=BY,
+            meta=meta,
+            busy="queue",
+        )
+        try:
+            receipt = await session.carry_out(prompt)
+        except BaseException:
+            self.prompts.editor_prompts.pop(open_prompt.key, None)
+            raise
+        if receipt.get("turn_id") is None:
+            self._waiting[open_prompt.key] = open_prompt
+        else:
+            await _within(open_prompt.begun)
+
+    def answered(self, open_prompt: OpenPrompt, response: Response) -> None:
+        """Take the agent's answer to a prompt of the editor's."""
+        self.editor_prompts -= 1
+        self.put(self._end_prompt, open_prompt, response)
+
+    async def _end_prompt(self, open_prompt: OpenPrompt, response: Response) -> None:
+        settle(open_prompt.answer, response)
+        if open_prompt.begun.is_set():
+            await self._next_turn()
+
+    def own_answered(self, own: OwnRequest, response: Response) -> None:
+        """Take the agent's answer to a prompt of another client's."""
+        self.own_prompts -= 1
+        self.put(self._end_own, own, response)
+
+    async def _end_own(self, own: OwnRequest, response: Response) -> None:
+        settle(own.future, response)
+        await self._next_turn()
+
+    async def _next_turn(self) -> None:
+        """Wait until the turn is over, and the next one has begun if one waits: what follows is of that."""
+        if self.prompts is None:
+            return
+        await _within(self.prompts.over)
+        if self._waiting:
+            await _within(self.prompts.running)
+        self._waiting = {key: one for key, one in self._waiting.items() if not one.begun.is_set()}
+
+    # -- what the agent says -----------------------------------------------------------------------
+
+    def update(self, update: Mapping[str, Any]) -> None:
+        """Take an update."""
+        self.put(self._take_replayed if self._loading else self._take, update)
+
+    def _take_replayed(self, update: Mapping[str, Any]) -> None:
+        if update.get("sessionUpdate") in FACTS:
+            self._held.append(update)
+        elif not self._known and len(self._replay) < REPLAY_LIMIT:
+            self._replay.append(update)
+
+    def _take(self, update: Mapping[str, Any]) -> Any:
+        if self.prompts is None or self.session is None or self.session.closed:
+            return None
+        return self.prompts.take_update(update)
+
+    async def _emit(self, events: list[ev.AnyEvent]) -> None:
+        if self.prompts is not None and (waiting := self.prompts.events.take(events)) is not None:
+            await waiting
+
+    def notification(self, method: str, params: Params) -> None:
+        """Take a notification that is no update."""
+        self.put(self._notify, method, params)
+
+    async def _notify(self, method: str, params: Params) -> None:
+        await self._emit([ev.Raw(source="acp", payload={"method": method, "params": params})])
+
+    # -- options -----------------------------------------------------------------------------------
+
+    def configured(self, method: str, params: Mapping[str, Any], result: Any) -> None:
+        """Take that the editor set a mode, a model or another option."""
+        self.put(self._configure, method, params, as_object(result))
+
+    async def _configure(self, method: str, params: Mapping[str, Any], result: dict[str, Any]) -> None:
+        if self.prompts is None:
+            return
+        decoder = self.prompts.decoder
+        value: Any = params.get("value")
+        if "configOptions" in result:
+            events = decoder.take_result(result)
+        elif method == "session/set_mode":
+            update = {"sessionUpdate": "current_mode_update", "currentModeId": params.get("modeId")}
+            events = decoder.feed(update)
+        elif method == "session/set_model":
+            models = [option for option in decoder.options if option.category == "model"]
+            events = decoder.set_option(models[0].option_id, str(params.get("modelId"))) if models else []
+        elif isinstance(value, str | bool):
+            events = decoder.set_option(str(params.get("configId")), value)
+        else:
+            events = []
+        await self._emit(events)
+
+    # -- ends --------------------------------------------------------------------------------------
+
+    def closed(self, *, deleted: bool) -> None:
+        """Take that the editor closed the session, or had it deleted."""
+        self.put(self._close, deleted)
+
+    async def _close(self, deleted: bool) -> None:
+        session, self.session, self.prompts = self.session, None, None
+        if session is not None and not session.closed:
+            await session.close()
+        if deleted:
+            await (await self._host.hub()).delete(self.session_id)
+
+
+def _content(block: dict[str, Any]) -> Content:
+    """Give a block of a prompt; one that we cannot read is shown by its type."""
+    read = block_from_wire(block)
+    return read if read is not None else TextBlock(text=f"[{block.get('type')}]")
+
+
+async def _within(event: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(TURN_WITHIN):
+            await event.wait()

@@ -1,0 +1,409 @@
+"""What the agent asks in a splice: the policy first, then the editor and every other client at once.
+
+The request goes to the editor as it came, unless the policy decides it. A permission is also a question of
+the session. The first answer wins: the editor's reaches the agent as it came; after another one the editor's
+request is withdrawn, and what it still answers is discarded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import orjson
+
+from trunkline import events as ev
+from trunkline.agents.acp.permission_options import option_of_kind, read_options
+from trunkline.agents.acp.request_params import check_absolute, read_params
+from trunkline.agents.acp.splice.connection import OwnIds, request_line
+from trunkline.agents.acp.splice.journal import BY, SessionJournal
+from trunkline.agents.acp.splice.lines import IdKey, id_key, methods_if_ambiguous
+from trunkline.agents.acp.terminal_requests import is_program
+from trunkline.commands import Answer
+from trunkline.errors import Denied, TrunklineError
+from trunkline.own_files import own_file
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.fields import as_object, text_in
+from trunkline.protocols.jsonrpc.connection import error_with_details
+from trunkline.protocols.jsonrpc.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_CANCELLED,
+    Id,
+    Request,
+    Response,
+    RpcError,
+    written,
+)
+from trunkline.questions import Permission
+from trunkline.session.context import CURRENT
+from trunkline.session.session import Session
+from trunkline.session.view import SessionView
+from trunkline.workspace.guard import TextChange
+
+log = logging.getLogger("trunkline.splice")
+
+PERMISSION = "session/request_permission"
+READ, WRITE, RUN = "fs/read_text_file", "fs/write_text_file", "terminal/create"
+GUARDED = (READ, WRITE, RUN)
+"""What the policy judges besides permissions; the other requests about a terminal follow a judged one."""
+
+
+class AgentRequest:
+    """A request of the agent that is not answered."""
+
+    def __init__(self, raw: bytes, request: Request) -> None:
+        self.raw = raw
+        self.id: Id = request.id
+        self.method = request.method
+        self.params = as_object(request.params)
+        self.forwarded = False
+        """Whether the editor has it."""
+        self.answered = False
+        """Whether the agent has its answer."""
+        self.answer: Response | None = None
+        """What the editor answered."""
+        self.asked: ev.Asked | None = None
+        """The question that it is in the session."""
+        self.own_id: str | None = None
+        """The permission that we ask the editor for because of it."""
+        self.task: asyncio.Task[None] | None = None
+
+
+CURRENT_REQUEST: ContextVar[AgentRequest | None] = ContextVar("trunkline.splice.request", default=None)
+
+
+class Ends(Protocol):
+    """The two ends of the splice, and its sessions."""
+
+    def to_agent(self, line: bytes) -> None:
+        """Send a line to the agent."""
+
+    def to_editor(self, line: bytes) -> None:
+        """Send a line to the editor."""
+
+    def journal_of(self, session_id: str) -> SessionJournal | None:
+        """Give the journal of a session."""
+        ...
+
+
+class SpliceRequests:
+    """The open requests of the agent."""
+
+    def __init__(self, ends: Ends, *, has_policy: bool) -> None:
+        self._ends = ends
+        self._has_policy = has_policy
+        self._open: dict[IdKey, AgentRequest] = {}
+        self._ids = OwnIds()
+        self._own: dict[str, AgentRequest] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- what the agent asks -----------------------------------------------------------------------
+
+    def take(self, raw: bytes, message: Request) -> None:
+        """Take a request of the agent: it goes to the editor, unless the policy says otherwise."""
+        request = AgentRequest(raw, message)
+        self._open[id_key(request.id)] = request
+        try:
+            self._check(request)
+        except RpcError as error:
+            self._refuse(request, error)
+            return
+        if request.method == PERMISSION:
+            self._take_permission(request)
+        elif request.method in GUARDED and self._has_policy:
+            self._put(request, self._guard)
+        else:
+            self._forward(request)
+
+    def _check(self, request: AgentRequest) -> None:
+        """Refuse what could be read in two ways, and writes to our own files."""
+        methods = methods_if_ambiguous(request.raw)
+        if WRITE in methods or (self._has_policy and any(m in (PERMISSION, *GUARDED) for m in methods)):
+            raise error_with_details(
+                INVALID_REQUEST,
+                "invalid request: a member comes twice in an object, so its meaning is not clear",
+            )
+        if request.method in (READ, WRITE) and (path := text_in(request.params, "path")):
+            for form in (os.path.abspath(path), os.path.realpath(path)):
+                own = own_file(form)
+                if own is not None and (own.secret or request.method == WRITE):
+                    raise error_with_details(
+                        Denied.hint.jsonrpc,
+                        f"{path}: it is {own.what} of trunkline, which no agent may touch",
+                    )
+
+    def _take_permission(self, request: AgentRequest) -> None:
+        journal = self._journal_of(request)
+        if not self._has_policy and (journal is None or not journal.is_foreign):
+            self._forward(request)
+        if journal is not None or self._has_policy:
+            self._put(request, self._permit)
+
+    def _journal_of(self, request: AgentRequest) -> SessionJournal | None:
+        return self._ends.journal_of(str(request.params.get("sessionId")))
+
+    def _put(self, request: AgentRequest, work: Callable[[AgentRequest, SessionJournal], Any]) -> None:
+        """Judge a request once all that the agent said before it is known."""
+        journal = self._journal_of(request)
+        if journal is None:
+            why = f"there is no session {request.params.get('sessionId')!r} here, whose policy could decide"
+            self._refuse(request, error_with_details(INVALID_PARAMS, why))
+        else:
+            journal.put(self._begin, request, journal, work)
+
+    def _begin(
+        self,
+        request: AgentRequest,
+        journal: SessionJournal,
+        work: Callable[[AgentRequest, SessionJournal], Any],
+    ) -> Any:
+        if journal.prompts is None or journal.session is None or journal.session.closed:
+            self._without_journal(request, journal.failure or "the session is closed")
+            return None
+        task = asyncio.create_task(self._run(request, journal, work))
+        request.task = task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return asyncio.sleep(0)
+
+    async def _run(
+        self,
+        request: AgentRequest,
+        journal: SessionJournal,
+        work: Callable[[AgentRequest, SessionJournal], Any],
+    ) -> None:
+        CURRENT_REQUEST.set(request)
+        try:
+            await work(request, journal)
+        except RpcError as error:
+            self._refuse(request, error)
+        except TrunklineError as error:
+            self._refuse(request, error_with_details(error.hint.jsonrpc, str(error)))
+        except Exception as error:
+            log.exception("%s could not be judged", request.method)
+            self._without_journal(request, repr(error))
+        finally:
+            self._withdraw_own(request)
+
+    def _without_journal(self, request: AgentRequest, why: str) -> None:
+        """Let the editor decide alone, unless there is a policy: what that decides must be recorded."""
+        if not self._has_policy:
+            self._forward(request)
+        else:
+            why = f"what the policy decides cannot be recorded ({why}), so it is refused"
+            self._refuse(request, error_with_details(INTERNAL_ERROR, why))
+
+    async def _permit(self, request: AgentRequest, journal: SessionJournal) -> None:
+        """Let the policy or a person decide; the decision is stored before the agent gets it."""
+        assert journal.prompts is not None
+        try:
+            result = await journal.prompts.events.handle(request.method, request.params)
+        except RpcError:
+            if self._has_policy:
+                raise
+            return  # The editor has it, and answers as it likes.
+        self._respond(request, result)
+
+    async def _guard(self, request: AgentRequest, journal: SessionJournal) -> None:
+        """Let the policy judge a file or a command, and the editor do it then."""
+        assert journal.prompts is not None
+        assert journal.session is not None
+        CURRENT.set(journal.prompts.requests.turn)
+        await _judge(request, journal.session.view)
+        self._forward(request)
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    def asked(self, session: Session, asked: ev.Asked) -> None:
+        """Take that the session asks its clients: the editor is asked too."""
+        request = CURRENT_REQUEST.get()
+        if request is None or not isinstance(asked.question, Permission):
+            return
+        request.asked = asked
+        if request.method != PERMISSION:
+            self._ask_editor(request, asked.question)
+        elif request.answered:
+            # The editor was faster than the journal.
+            asyncio.get_running_loop().call_soon(self._settle, request)
+        else:
+            journal = self._journal_of(request)
+            if journal is None or not journal.is_foreign:
+                self._forward(request)
+
+    def _ask_editor(self, request: AgentRequest, question: Permission) -> None:
+        """Ask the editor for a permission that the policy wants and the agent did not ask for."""
+        own_id = request.own_id = self._ids.next()
+        self._own[own_id] = request
+        call = {"toolCallId": question.call_id or own_id, "title": question.message, "status": "pending"}
+        options = [
+            {"optionId": option.option_id, "name": option.name, "kind": option.kind}
+            for option in question.options
+        ]
+        params = {"sessionId": request.params.get("sessionId"), "toolCall": call, "options": options}
+        self._ends.to_editor(request_line(own_id, PERMISSION, params))
+
+    def _withdraw_own(self, request: AgentRequest) -> None:
+        if request.own_id is not None and self._own.get(request.own_id) is request:
+            # Kept as one whose answer is discarded.
+            self._own[request.own_id] = _DISCARDED
+            self._cancel_at_editor(request.own_id)
+
+    def take_answer(self, response: Response) -> bool:
+        """Take an answer of the editor; whether it is for the agent."""
+        if isinstance(response.id, str) and response.id in self._own:
+            request = self._own.pop(response.id)
+            request.answer = response
+            self._settle(request)
+            return False
+        request = self._open.pop(id_key(response.id), None)
+        if request is None:
+            return True
+        if request.answered:
+            return False
+        if request.method != PERMISSION:
+            request.answered = True
+            return True
+        if request.asked is not None and not self._is_open(request):
+            # Another client was first, and its answer is on the way to the agent.
+            request.forwarded = False
+            return False
+        request.answered, request.answer = True, response
+        self._settle(request)
+        return True
+
+    def _session_of(self, request: AgentRequest) -> Session | None:
+        journal = self._journal_of(request)
+        return None if journal is None else journal.session
+
+    def _is_open(self, request: AgentRequest) -> bool:
+        session = self._session_of(request)
+        return (
+            session is not None
+            and request.asked is not None
+            and (request.asked.question_id in session.questions.open)
+        )
+
+    def _settle(self, request: AgentRequest) -> None:
+        """Let the editor's answer be that of the session's question."""
+        session = self._session_of(request)
+        if session is None or request.asked is None or not self._is_open(request):
+            return
+        question_id = request.asked.question_id
+        option_id = _chosen(request)
+        try:
+            if option_id is None:
+                session.questions.withdraw_one(question_id, "the editor chose none of the options")
+                return
+            recorded = session.questions.answer([Answer(question_id=question_id, option_id=option_id, by=BY)])
+        except TrunklineError as error:
+            log.warning("the editor's answer cannot be journalled: %s", error)
+            session.questions.withdraw_one(question_id, str(error))
+            return
+        if session.turn is not None:
+            session.turn.resume(recorded)
+
+    # -- answers -----------------------------------------------------------------------------------
+
+    def _forward(self, request: AgentRequest) -> None:
+        if not request.forwarded and not request.answered:
+            request.forwarded = True
+            self._ends.to_editor(request.raw)
+
+    def _respond(self, request: AgentRequest, result: Any) -> None:
+        self._answer(request, {"result": result})
+
+    def _refuse(self, request: AgentRequest, error: RpcError) -> None:
+        failure: dict[str, Any] = {"code": error.rpc_code, "message": error.message}
+        if error.data is not None:
+            failure["data"] = error.data
+        self._answer(request, {"error": failure})
+
+    def _answer(self, request: AgentRequest, answer: dict[str, Any]) -> None:
+        if request.answered:
+            return
+        request.answered = True
+        self._ends.to_agent(orjson.dumps({"jsonrpc": "2.0", "id": written(request.id), **answer}))
+        if request.forwarded:
+            # It stays known, so that a late answer is discarded.
+            self._cancel_at_editor(request.id)
+        elif self._open.get(id_key(request.id)) is request:
+            del self._open[id_key(request.id)]
+
+    def _cancel_at_editor(self, request_id: Id) -> None:
+        note = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": written(request_id)}}
+        self._ends.to_editor(orjson.dumps(note))
+
+    def withdraw(self, request_id: Id) -> bool:
+        """Take that the agent no longer needs an answer; whether the editor should know."""
+        request = self._open.get(id_key(request_id))
+        if request is None:
+            return True
+        if request.task is not None:
+            request.task.cancel()
+        if not request.forwarded:
+            self._refuse(request, RpcError(REQUEST_CANCELLED, "request cancelled"))
+            return False
+        # The question is withdrawn, too: whatever the editor answers now is for the agent.
+        request.asked = None
+        return not request.answered
+
+    def close(self) -> None:
+        """Decide nothing more."""
+        for task in self._tasks:
+            task.cancel()
+
+
+def _chosen(request: AgentRequest) -> str | None:
+    """Give the option of the question that the editor's answer means; None if it chose none."""
+    answer, asked = request.answer, request.asked
+    if answer is None or asked is None or not isinstance(asked.question, Permission):
+        return None
+    outcome = as_object(as_object(answer.result).get("outcome"))
+    option_id = text_in(outcome, "optionId")
+    if outcome.get("outcome") != "selected" or option_id is None:
+        return None
+    offered = asked.question.options
+    if any(option.option_id == option_id for option in offered) or request.method != PERMISSION:
+        return option_id
+    # An "always" that would not count in the session is not offered there; the agent gets it all the same.
+    kind = next((one.kind for one in read_options(request.params) if one.option_id == option_id), "")
+    once = option_of_kind(offered, "allow_once" if kind.startswith("allow") else "reject_once")
+    return None if once is None else once.option_id
+
+
+async def _judge(request: AgentRequest, view: SessionView) -> None:
+    """Ask the policy about a file or a command; raises what refuses it."""
+    guard = view.guard
+    assert guard is not None, "a session has a guard"
+    if request.method == RUN:
+        wanted = read_params(wire.CreateTerminalRequest, request.params)
+        words = (wanted.command, *wanted.args)
+        command = words if wanted.args or is_program(wanted.command) else wanted.command
+        env = {variable.name: variable.value for variable in wanted.env}
+        await guard.check_command(command, env, wanted.cwd or view.cwd or os.getcwd())
+        return
+    path = text_in(request.params, "path") or ""
+    check_absolute("path", path)
+    resolved = await asyncio.to_thread(os.path.realpath, path)
+    if request.method == READ:
+        await guard.check_file("read", path, resolved)
+        return
+    text = str(request.params.get("content"))
+    await guard.check_file("edit", path, resolved, TextChange(text, lambda: asyncio.to_thread(_read, path)))
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None
+
+
+_DISCARDED = AgentRequest(b"", Request(None, ""))

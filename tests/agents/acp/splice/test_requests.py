@@ -1,0 +1,332 @@
+"""What the agent asks in a splice: the policy, the editor, and other clients."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.acp.splice.pairs import Pair, paired
+from tests.hubs import only, soon, until
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.content import TextBlock
+from trunkline.errors import AlreadyAnswered
+from trunkline.own_files import protect_own_file
+from trunkline.session.session import Session
+from trunkline.workspace import Policy
+from trunkline.workspace.policy import read_policy
+
+Json = dict[str, Any]
+
+OPTIONS = [
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "n", "name": "No", "kind": "reject_once"},
+]
+CALL: Json = {"toolCallId": "t1", "title": "rm x", "kind": "execute", "rawInput": {"command": "rm x"}}
+PARAMS: Json = {"sessionId": "native-1", "toolCall": CALL, "options": OPTIONS}
+
+
+def rules(text: str) -> Policy:
+    policy = read_policy(text)
+    assert policy is not None
+    return policy
+
+
+async def begin(pair: Pair) -> tuple[Session, int, Any]:
+    """A turn of the editor's that runs."""
+    await pair.handshake()
+    session = await pair.new()
+    editor_id, heard = await pair.prompt("Work")
+    return session, editor_id, heard["id"]
+
+
+async def finish(pair: Pair, editor_id: int, agent_id: Any) -> list[Any]:
+    pair.agent.send(id=agent_id, result={"stopReason": "end_turn"})
+    await pair.editor.until(id=editor_id)
+    return await pair.events()
+
+
+def selected(option_id: str) -> Json:
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+async def asked_in(session: Session) -> str:
+    """The question that is open in a session."""
+    await until(lambda: bool(session.questions.open))
+    return next(iter(session.questions.open))
+
+
+async def test_the_editors_answer_reaches_the_agent_as_it_is_and_settles_the_question(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        line = pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        assert await pair.editor.line() == line
+        await asked_in(session)
+        answer = (
+            b'{"jsonrpc":"2.0", "id":7, "result":{"outcome":{"outcome":"selected","optionId":"y"},"n":1e3}}'
+        )
+        pair.editor.write_line(answer + b"\n")
+        assert await pair.agent.line() == answer
+        events = await finish(pair, editor_id, agent_id)
+        (answered,) = only(events, ev.Answered)
+        assert (answered.option_id, answered.by) == ("y", "acp")
+        assert pair.editor.is_quiet
+
+
+async def test_an_answer_that_is_faster_than_the_journal_is_journalled_all_the_same(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        journal = pair.splice.journal_of("native-1")
+        assert journal is not None
+        hold = asyncio.Event()
+        journal.put(hold.wait)
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await pair.editor.until(id=7)
+        pair.editor.send(id=7, result=selected("n"))
+        await pair.agent.until(id=7)
+        hold.set()
+        events = await finish(pair, editor_id, agent_id)
+        (answered,) = only(events, ev.Answered)
+        assert answered.option_id == "n"
+        assert [one.status for one in only(events, ev.ToolUpdate)][-1] == "denied"
+
+
+async def test_an_always_that_the_session_does_not_offer_counts_there_once(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        nameless = {"toolCallId": "t1", "title": "work"}
+        params = {**PARAMS, "toolCall": nameless}
+        pair.agent.send(id=7, method="session/request_permission", params=params)
+        await asked_in(session)
+        pair.editor.send(id=7, result=selected("always"))
+        assert (await pair.agent.until(id=7))["result"] == selected("always")
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert answered.option_id in ("always", "y")
+
+
+async def test_another_client_that_answers_first_wins_and_the_editors_request_is_withdrawn(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id="p-1", method="session/request_permission", params=PARAMS)
+        await pair.editor.until(id="p-1")
+        await session.answer(Answer(question_id=await asked_in(session), option_id="y", by="page"))
+        assert await pair.agent.until(id="p-1") == {"jsonrpc": "2.0", "id": "p-1", "result": selected("y")}
+        withdrawn = await pair.editor.next()
+        assert (withdrawn["method"], withdrawn["params"]) == ("$/cancel_request", {"requestId": "p-1"})
+        pair.editor.send(id="p-1", result=selected("n"))  # Too late: the agent never hears of it.
+        events = await finish(pair, editor_id, agent_id)
+        (answered,) = only(events, ev.Answered)
+        assert (answered.option_id, answered.by) == ("y", "page")
+        assert pair.agent.is_quiet
+
+
+async def test_after_the_editor_another_client_learns_who_was_first(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=0, method="session/request_permission", params=PARAMS)
+        question_id = await asked_in(session)
+        pair.editor.send(id=0, result=selected("y"))
+        await pair.agent.until(id=0)
+        with pytest.raises(AlreadyAnswered):
+            await session.answer(Answer(question_id=question_id, option_id="n", by="page"))
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_a_cancelled_turn_settles_the_question_as_the_editor_does(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await pair.editor.until(id=7)
+        await asked_in(session)
+        pair.editor.send(method="session/cancel", params={"sessionId": "native-1"})
+        pair.editor.send(id=7, result={"outcome": {"outcome": "cancelled"}})
+        assert (await pair.agent.next())["method"] == "session/cancel"
+        assert (await pair.agent.next())["result"] == {"outcome": {"outcome": "cancelled"}}
+        pair.agent.send(id=agent_id, result={"stopReason": "cancelled"})
+        await pair.editor.until(id=editor_id)
+        events = await pair.events()
+        assert [one.outcome for one in only(events, ev.Answered)] == ["cancelled"]
+        assert [one.stop_reason for one in only(events, ev.TurnFinished)] == ["cancelled"]
+        assert pair.agent.is_quiet
+
+
+async def test_a_request_that_the_agent_withdraws_is_withdrawn_everywhere(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await asked_in(session)
+        line = pair.agent.send(method="$/cancel_request", params={"requestId": 7})
+        await pair.editor.until(id=7)
+        assert await pair.editor.line() == line
+        pair.editor.send(id=7, error={"code": -32800, "message": "cancelled"})
+        assert (await pair.agent.next())["error"]["code"] == -32800
+        await until(lambda: not session.questions.open)
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_the_permission_of_another_clients_turn_is_not_asked_at_the_editor(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        await pair.handshake()
+        session = await pair.new()
+        await session.submit(Prompt(content=(TextBlock(text="From a page"),)))
+        heard = await pair.agent.until(method="session/prompt")
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await session.answer(Answer(question_id=await asked_in(session), option_id="n", by="page"))
+        assert (await pair.agent.until(id=7))["result"] == selected("n")
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await soon(session.wait_until_idle())
+        assert pair.editor.is_quiet
+
+
+@pytest.mark.parametrize(("policy", "option"), [("deny", "n"), ("allow-all", "y")])
+async def test_what_the_policy_decides_is_recorded_and_the_editor_never_sees_it(
+    tmp_path: Path, policy: str, option: str
+) -> None:
+    async with paired(tmp_path, policy=rules(policy)) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        assert (await pair.agent.until(id=7))["result"] == selected(option)
+        assert pair.editor.is_quiet
+        events = await finish(pair, editor_id, agent_id)
+        (decided,) = only(events, ev.Decided)
+        assert decided.by == "policy"
+
+
+async def test_what_the_policy_leaves_open_is_asked_at_the_editor(tmp_path: Path) -> None:
+    async with paired(tmp_path, policy=rules("ask")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        line = pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        assert await pair.editor.line() == line
+        pair.editor.send(id=7, result=selected("y"))
+        assert (await pair.agent.until(id=7))["result"] == selected("y")
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_files_and_terminals_that_the_policy_denies_are_refused_by_us(tmp_path: Path) -> None:
+    async with paired(tmp_path, policy=rules("deny")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        requests: list[tuple[str, Json]] = [
+            ("fs/read_text_file", {"path": "/etc/hostname"}),
+            ("fs/write_text_file", {"path": "/tmp/x", "content": "x"}),
+            ("terminal/create", {"command": "rm", "args": ["x"]}),
+            ("terminal/create", {"command": "rm x && rm y"}),
+        ]
+        for method, params in requests:
+            pair.agent.send(id=7, method=method, params={"sessionId": "native-1", **params})
+            assert "refused by policy" in (await pair.agent.until(id=7))["error"]["message"]
+        assert pair.editor.is_quiet
+        assert len(only(await finish(pair, editor_id, agent_id), ev.Decided)) == len(requests)
+
+
+async def test_files_and_terminals_that_the_policy_allows_pass_as_they_are(tmp_path: Path) -> None:
+    async with paired(tmp_path, policy=rules("allow-all")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        for method in ("fs/read_text_file", "fs/write_text_file"):
+            params = {"sessionId": "native-1", "path": "/tmp/x", "content": "x"}
+            line = pair.agent.send(id=7, method=method, params=params)
+            assert await pair.editor.line() == line
+            answer = pair.editor.send(id=7, result={"content": "y"})
+            assert await pair.agent.line() == answer
+        line = pair.agent.send(id=8, method="terminal/output", params={"sessionId": "x", "terminalId": "t"})
+        assert await pair.editor.line() == line
+        await finish(pair, editor_id, agent_id)
+
+
+@pytest.mark.parametrize("option", ["allow_once", "reject_once"])
+async def test_a_file_that_the_policy_asks_about_is_asked_at_the_editor(tmp_path: Path, option: str) -> None:
+    async with paired(tmp_path, policy=rules("ask")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        params = {"sessionId": "native-1", "path": "/tmp/x", "content": "x"}
+        line = pair.agent.send(id=7, method="fs/write_text_file", params=params)
+        ours = await pair.editor.next()
+        assert (ours["method"], ours["params"]["sessionId"]) == ("session/request_permission", "native-1")
+        assert str(ours["id"]).startswith("trunkline-")
+        chosen = next(one["optionId"] for one in ours["params"]["options"] if one["kind"] == option)
+        pair.editor.send(id=ours["id"], result=selected(chosen))
+        if option == "allow_once":
+            assert await pair.editor.line() == line
+            pair.editor.send(id=7, result={})
+            assert (await pair.agent.until(id=7))["result"] == {}
+        else:
+            assert "refused by acp" in (await pair.agent.until(id=7))["error"]["message"]
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_our_own_question_at_the_editor_is_withdrawn_when_another_client_answers(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path, policy=rules("ask")) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        params = {"sessionId": "native-1", "path": "/tmp/x"}
+        pair.agent.send(id=7, method="fs/read_text_file", params=params)
+        ours = await pair.editor.next()
+        question_id = await asked_in(session)
+        await session.answer(Answer(question_id=question_id, option_id="allow_once", by="page"))
+        assert (await pair.editor.until(method="$/cancel_request"))["params"] == {"requestId": ours["id"]}
+        pair.editor.send(id=ours["id"], result=selected("reject_once"))
+        pair.editor.send(id=7, result={"content": "y"})
+        assert (await pair.agent.next())["result"] == {"content": "y"}
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_requests_that_could_be_read_in_two_ways_are_refused(tmp_path: Path) -> None:
+    async with paired(tmp_path, policy=rules("allow-all")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        twice = b'{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","method":"_x/y","params":{}}'
+        paths = b'{"jsonrpc":"2.0","id":2,"method":"fs/write_text_file","params":{"path":"/a","path":"/b"}}'
+        for line in (twice, paths):
+            pair.agent.write_line(line + b"\n")
+            assert (await pair.agent.next())["error"]["code"] == -32600
+        silent = b'{"jsonrpc":"2.0","method":"fs/write_text_file","params":{"path":"/a"}}'
+        odd = b'{"jsonrpc":"2.0","id":true,"method":"fs/write_text_file","params":{"path":"/a"}}'
+        pair.agent.write_line(silent + b"\n" + odd + b"\n")
+        await finish(pair, editor_id, agent_id)
+        assert pair.editor.is_quiet
+
+
+async def test_our_own_files_are_not_written_even_without_a_policy(tmp_path: Path) -> None:
+    own = tmp_path / "policy.toml"
+    own.write_text("")
+    protect_own_file(own, "the policy")
+    link = tmp_path / "link"
+    os.symlink(own, link)
+    async with paired(tmp_path) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        for path in (own, link):
+            params = {"sessionId": "native-1", "path": str(path), "content": ""}
+            pair.agent.send(id=7, method="fs/write_text_file", params=params)
+            assert "the policy of trunkline" in (await pair.agent.until(id=7))["error"]["message"]
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_without_a_session_a_policy_cannot_decide_and_the_request_is_refused(tmp_path: Path) -> None:
+    async with paired(tmp_path, policy=rules("allow-all")) as pair:
+        pair.agent.send(id=7, method="fs/read_text_file", params={"sessionId": "none", "path": "/x"})
+        assert "there is no session 'none'" in (await pair.agent.until(id=7))["error"]["message"]
+    (tmp_path / "b").mkdir()
+    async with paired(tmp_path / "b") as pair:
+        line = pair.agent.send(id=7, method="session/request_permission", params={"sessionId": "none"})
+        assert await pair.editor.line() == line
+
+
+@pytest.mark.parametrize("policy", [None, "allow-all"])
+async def test_without_a_journal_the_editor_decides_unless_there_is_a_policy(
+    tmp_path: Path, policy: str | None
+) -> None:
+    async with paired(tmp_path, policy=None if policy is None else rules(policy)) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        journal = pair.splice.journal_of("native-1")
+        assert journal is not None
+        journal.session = None
+        line = pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        if policy is None:
+            assert await pair.editor.line() == line
+        else:
+            assert "cannot be recorded" in (await pair.agent.until(id=7))["error"]["message"]
+        journal.session = session
+        await finish(pair, editor_id, agent_id)
