@@ -187,6 +187,27 @@ async def test_an_agent_that_is_killed_in_a_turn_comes_back_with_the_next_prompt
     assert not lost or place.agent is GEMINI
 
 
+@pytest.mark.parametrize("agent", [CLAUDE, CLAUDE_CODE], ids=lambda agent: agent.name)
+async def test_an_agent_that_lives_on_without_its_session_comes_back_too(place: Workplace) -> None:
+    """Claude Code runs each session in a process below its own."""
+    async with place.session() as session:
+        await ask(session, "Please #greet me")
+
+        async def kill(_: ev.Text) -> None:
+            place.kill_what_it_started()
+
+        await collect(session, "Please #wait here", {ev.Text: kill}, SECONDS)
+        failed = (await session.history()).turns[-1]
+        await ask(session, "Please do it #again")
+        place.kill_what_it_started()  # Nothing runs now, so no turn is lost.
+        await ask(session, "Please #think of it")
+        told = await session.history()
+    assert failed.status == "failed"
+    assert turn_parts(told, 2)[1:] == [("text", "Still here.")]
+    assert turn_parts(told, 3)[1:] == [("thought", "**Plan** I think."), ("text", "I thought.")]
+    assert _remembers(place, "#think", "#greet")
+
+
 @pytest.mark.parametrize("agent", [GEMINI], ids=lambda agent: agent.name)
 async def test_a_replay_that_comes_after_the_answer_to_load_is_not_taken_for_news(place: Workplace) -> None:
     async with place.session() as session:

@@ -100,6 +100,12 @@ class Workplace:
             os.kill(pid, signal.SIGKILL)
         assert agents
 
+    def kill_what_it_started(self) -> None:
+        """End the processes that the agent has started, and leave the one that speaks to us."""
+        for pid, words in self.processes().items():
+            if not self._is_agent(words) and "python" not in words[0]:
+                os.kill(pid, signal.SIGKILL)
+
     def _is_agent(self, words: Sequence[str]) -> bool:
         return "node" in Path(words[0]).name and any(self.installed.command in word for word in words[:3])
 

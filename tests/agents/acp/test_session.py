@@ -56,6 +56,21 @@ async def test_permissions_are_questions_of_the_session(tmp_path: Path) -> None:
         assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
 
 
+async def test_an_agent_that_lives_without_its_session_is_started_again(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        await ask(session, "hello")
+        first = await ask(session, "pid")
+        assert await ask(session, "lose") == "lost"
+        second = await ask(session, "pid")
+        assert second != first, "the prompt was not begun, so it is sent again"
+        failed = (await collect(session, "break"))[-1]
+        assert isinstance(failed, ev.TurnFailed)
+        assert "the process exited" in failed.message
+        assert await ask(session, "pid") not in (first, second)
+        assert json.loads(await ask(session, "recall"))[0] == ["user", "hello"]
+
+
 async def test_a_crash_in_a_turn_fails_it_and_the_next_prompt_goes_on_where_it_was(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = await here.hub.create()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from trunkline.agents.interface import AgentCard, AuthMethod
 from trunkline.errors import AgentError, AuthenticationRequired
@@ -30,6 +31,20 @@ class HandshakeFailed(AgentError):
     """The process started, but did not become an ACP agent that we can talk to."""
 
     code = "agent_handshake"
+
+
+_LOST = re.compile(
+    r"session\b.*\bnot found|resource not found|unknown session|process\b.*\b(exited|terminated)"
+    r"|session did not end in result",
+    re.IGNORECASE,
+)
+"""How agents say that a session is gone in their process: Claude Code runs each in a process below its own,
+and when that has ended, every later prompt fails in one of these ways."""
+
+
+def says_that_session_is_lost(error: RpcError) -> bool:
+    """Whether an agent's error to a prompt means that the session must be opened again."""
+    return error.rpc_code != AUTH_REQUIRED and _LOST.search(str(error)) is not None
 
 
 def translate_error(error: RpcError, what: str, card: AgentCard) -> AgentError:

@@ -10,6 +10,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.errors import says_that_session_is_lost
 from trunkline.agents.acp.native_session import NativeSession
 from trunkline.agents.acp.prompt_blocks import prompt_blocks
 from trunkline.agents.acp.refeed import refeed
@@ -83,7 +84,27 @@ class AcpSession:
     # -- prompts -----------------------------------------------------------------------------------
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> ev.TurnFinished:
-        """Send a prompt, and wait for the end of the turn."""
+        """Send a prompt, and wait for the end of the turn.
+
+        An agent whose process lives on without the session is started again, with the next prompt; or at
+        once, if it has not begun with this one.
+        """
+        try:
+            return await self._run(prompt, ctx)
+        except RpcError as error:
+            if not says_that_session_is_lost(error):
+                raise self._agent.explain(error, "the prompt") from None
+            async with self._native.lock:
+                await self._native.let_go()
+            if self._events.has_said:
+                raise self._agent.explain(error, "the prompt") from None
+            log.warning("%s is started again, as it lost a session: %s", self._agent.card.name, error)
+        try:
+            return await self._run(prompt, ctx)
+        except RpcError as error:
+            raise self._agent.explain(error, "the prompt") from None
+
+    async def _run(self, prompt: Prompt, ctx: TurnContext) -> ev.TurnFinished:
         connection = await self.open()
         native = self._native
         blocks = await self._blocks(prompt, connection, ctx)
@@ -107,8 +128,6 @@ class AcpSession:
             raise
         except NoAnswer:
             raise connection.gone() from None
-        except RpcError as error:
-            raise self._agent.explain(error, "the prompt") from None
         finally:
             native.held.release()
             self._events.end(stop_reason, prompt=future)

@@ -46,6 +46,8 @@ class TurnEvents:
         self._loop = asyncio.get_running_loop()
         self.heard_at = self._loop.time()
         """When the agent last said something, or was answered."""
+        self.has_said = False
+        """Whether something was said in the turn of the last prompt."""
         self._late: deque[ev.AnyEvent] = deque()
         self._room = asyncio.Event()
         self._has_turn = asyncio.Event()
@@ -66,6 +68,7 @@ class TurnEvents:
         self._late.clear()
         self._room.set()
         self._set_turn(ctx)
+        self.has_said = False
         for event in late:
             if not isinstance(event, ev.UserMessage):
                 ctx.emit(event)
@@ -112,8 +115,10 @@ class TurnEvents:
             return self._take_out_of_turn(events)
         for event in events:
             if type(event) is ev.Text and event.lane is None and event.meta is None:
+                self.has_said = True
                 ctx.emit_text(event.delta, event.message_id)
             else:
+                self.has_said = self.has_said or not is_of_session(event)
                 ctx.emit(event)
         return ctx.ready() if ctx.lagging else None
 
@@ -187,6 +192,7 @@ class TurnEvents:
     async def handle(self, method: str, params: Any) -> Any:
         """Answer a request; a question out of turn gets a turn."""
         self._open_requests += 1
+        self.has_said = True
         try:
             if self._ctx is None and self._cancelled is None and method in _ASKING:
                 self._begin_turn_soon()

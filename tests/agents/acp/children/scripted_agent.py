@@ -230,6 +230,9 @@ def prompt(id: Any, params: Json) -> None:
     if session is None:
         refuse(id, -32002, "Resource not found")
         return
+    if STATE.get("broken") == session_id:
+        refuse(id, -32603, "Internal error", {"details": "Session not found"})
+        return
     text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
     session["said"].append(["user", text])
     RUNNING[session_id] = id
@@ -333,6 +336,13 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         refuse(RUNNING.pop(session_id), -32603, "Internal error", {"details": "the quota is used up"})
     elif word == "login":
         refuse(RUNNING.pop(session_id), -32000, "Authentication required")
+    elif word == "lose":
+        finish(session_id, "lost")
+        STATE["broken"] = session_id
+    elif word == "break":
+        say(session_id, "half")
+        STATE["broken"] = session_id
+        refuse(RUNNING.pop(session_id), -32603, "Internal error", {"details": "the process exited"})
     elif word == "refuse":
         finish(session_id, "no", "refusal")
     elif word == "count":
