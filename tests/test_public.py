@@ -76,9 +76,9 @@ MODULES = {
         read_input sse_transport to_dict websocket_transport
     """,
     "frontends.aisdk": """
-        AisdkEncoder AisdkOptions ChatRequest StreamState create_ui_message fold_ui_messages
-        generate_message_id map_tool_status read_chat_request session_update_to_chunks session_update_to_part
-        tool_call_to_ui_part ui_message_to_content_blocks
+        AisdkEncoder AisdkEndpoint AisdkOptions AisdkResponse ChatRequest StreamState create_ui_message
+        fold_ui_messages generate_message_id map_tool_status read_chat_request session_update_to_chunks
+        session_update_to_part tool_call_to_ui_part ui_message_to_content_blocks
     """,
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",

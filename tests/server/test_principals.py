@@ -263,7 +263,74 @@ def on_her_connection(method: str, path: str) -> Case:
     return case
 
 
+def chat_input(thread: str, **fields: Any) -> dict[str, Any]:
+    """A request of useChat."""
+    message = {"id": "mine", "role": "user", "parts": [{"type": "text", "text": "what do you know?"}]}
+    return {"id": thread, "messages": [message], "trigger": "submit-message", **fields}
+
+
+def chat_answer(world: World, thread: str) -> dict[str, Any]:
+    """Answers to what she was asked."""
+    return chat_input(thread, messages=[], answers={world.question_id: {"content": "mine"}})
+
+
+def reads_chat(path: str) -> Case:
+    """A case that reads a chat."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        place = f"/api/chat/{quote(thread, safe='')}/{path}"
+        return [await ask(world, headers, "GET", place), await ask(world, headers, "GET", f"{place}?v=5")]
+
+    return case
+
+
+def answers_beside(kind: str) -> Case:
+    """A case that answers her question beside a stream."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        place = f"/api/chat/{quote(thread, safe='')}/{kind}/{quote(world.question_id, safe='')}"
+        return [
+            await ask(world, headers, "POST", place, body)
+            for body in ({"approved": True}, {"content": {"answer": "mine"}})
+        ]
+
+    return case
+
+
+def chat_socket(path: str) -> Case:
+    """A case that sends and resumes with the AI SDK's transport."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        url = f"ws://{world.client.base_url.netloc.decode()}{path.format(agent='default')}"
+        frames: list[dict[str, Any]] = [
+            {"type": "resume"},
+            {"type": "resume", "lastSequence": 0},
+            {**chat_answer(world, thread), "type": "send"},
+            {**chat_input(thread), "type": "send"},
+        ]
+        seen: Seen = []
+        async with connect(url, additional_headers=headers) as there:
+            for number, frame in enumerate(frames):
+                about: dict[str, Any] = {"requestId": str(number), "id": thread, "headers": {}, "body": {}}
+                await there.send(json.dumps({**about, **frame}))
+                while not seen or json.loads(seen[-1])["type"] not in ("end", "error", "no-active"):
+                    seen.append(str(await soon(there.recv())))
+                seen.append('{"type": "next"}')
+        return seen
+
+    return case
+
+
 CASES: dict[str, Case] = {
+    "POST /api/chat": posts("/api/chat", lambda world, thread: chat_input(thread), chat_answer),
+    "POST /api/chat/{agent}": posts("/api/chat/{agent}", lambda _, thread: chat_input(thread), chat_answer),
+    "GET /api/chat/{chat:path}/stream": reads_chat("stream"),
+    "GET /api/chat/{chat:path}/messages": reads_chat("messages"),
+    "POST /api/chat/{chat:path}/stop": posts("/api/chat/{thread}/stop", lambda world, thread: {}),
+    "POST /api/chat/{chat:path}/permissions/{question}": answers_beside("permissions"),
+    "POST /api/chat/{chat:path}/questions/{question}": answers_beside("questions"),
+    "WS /api/chat/ws": chat_socket("/api/chat/ws"),
+    "WS /api/chat/{agent}/ws": chat_socket("/api/chat/{agent}/ws"),
     "GET /healthz": gets("/healthz"),
     "GET /readyz": gets("/readyz"),
     "POST /agui": runs("/agui"),

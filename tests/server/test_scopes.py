@@ -82,6 +82,22 @@ class Visit(NamedTuple):
                 got += str(await soon(socket.recv()))
         return "with the scope" not in got or "started this run" in got, got
 
+    async def chat_frame(self, path: str, **fields: Any) -> tuple[bool, str]:
+        """Send a request of the AI SDK over a WebSocket; give whether it was answered, and all frames."""
+        url = f"ws://{self.client.base_url.netloc.decode()}{path}"
+        body: dict[str, Any] = {"requestId": "1", "id": self.thread, "headers": {}, "body": {}, **fields}
+        got = ""
+        async with connect(url, additional_headers=self.headers) as socket:
+            await socket.send(json.dumps(body))
+            while not any(f'"type":"{end}"' in got for end in ("end", "error", "no-active")):
+                got += str(await soon(socket.recv()))
+        return "with the scope" not in got or "started this run" in got, got
+
+    def chat(self, text: str = "something new", message_id: str = "new", **fields: Any) -> dict[str, Any]:
+        """A request of useChat."""
+        message = {"id": message_id, "role": "user", "parts": [{"type": "text", "text": text}]}
+        return {"id": self.thread, "messages": [message], "trigger": "submit-message", **fields}
+
     def new(self) -> dict[str, Any]:
         """A run with a message that the thread does not know."""
         return run_input("something new", thread=self.thread, run="r-new")
@@ -127,7 +143,54 @@ def commanding(takes: str, command: dict[str, Any]) -> Road:
     )
 
 
+CHAT = "/api/chat/{chat:path}"
+LATE: dict[str, Any] = {
+    "messages": [
+        {
+            "id": "turn_of_nobody",
+            "role": "assistant",
+            "parts": [
+                {
+                    "type": "dynamic-tool",
+                    "toolName": "x",
+                    "toolCallId": "x",
+                    "state": "approval-responded",
+                    "input": {},
+                    "approval": {"id": "question-of-nobody", "approved": True},
+                }
+            ],
+        }
+    ]
+}
+"""An approval of a question that is not open."""
+
 ROADS: list[Road] = [
+    Road("POST /api/chat", lambda v: v.send("POST", "/api/chat", v.chat()), "prompt"),
+    Road("POST /api/chat", lambda v: v.send("POST", "/api/chat", v.chat(PAST, "user-r-old")), "prompt", True),
+    Road("POST /api/chat", lambda v: v.send("POST", "/api/chat", v.chat(**LATE)), "answer"),
+    Road("POST /api/chat/{agent}", lambda v: v.send("POST", "/api/chat/default", v.chat()), "prompt"),
+    Road(f"GET {CHAT}/stream", lambda v: v.send("GET", f"/api/chat/{v.thread}/stream"), "follow"),
+    Road(f"GET {CHAT}/messages", lambda v: v.send("GET", f"/api/chat/{v.thread}/messages"), "follow", True),
+    Road(f"POST {CHAT}/stop", lambda v: v.send("POST", f"/api/chat/{v.thread}/stop", {}), "prompt"),
+    *(
+        Road(
+            f"POST {CHAT}/{kind}/{{question}}",
+            lambda v, kind=kind: v.send("POST", f"/api/chat/{v.thread}/{kind}/x", {"approved": True}),
+            "answer",
+        )
+        for kind in ("permissions", "questions")
+    ),
+    Road(
+        "WS /api/chat/ws",
+        lambda v: v.chat_frame("/api/chat/ws", **{**v.chat(), "type": "send"}),
+        "prompt",
+    ),
+    Road("WS /api/chat/ws", lambda v: v.chat_frame("/api/chat/ws", type="resume"), "follow"),
+    Road(
+        "WS /api/chat/{agent}/ws",
+        lambda v: v.chat_frame("/api/chat/default/ws", **{**v.chat(), "type": "send"}),
+        "prompt",
+    ),
     Road("GET /healthz", lambda v: v.send("GET", "/healthz")),
     Road("GET /readyz", lambda v: v.send("GET", "/readyz")),
     Road("POST /agui", lambda v: v.send("POST", "/agui", v.new()), "prompt", shows=True),

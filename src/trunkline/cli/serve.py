@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 
-_HELP = """Serve the agents TARGET... over HTTP: AG-UI, CopilotKit, ACP, and sessions.
+_VERSIONS: dict[str, Literal[5, 6, 7]] = {"5": 5, "6": 6, "7": 7}
+
+_HELP = """Serve the agents TARGET... over HTTP: useChat, AG-UI, CopilotKit, ACP, and sessions.
 
 Only this machine can call it, and only with the token that is printed once at the start. The first
-TARGET answers at /agui, each at /agui/NAME; NAME=TARGET chooses the name.
+TARGET answers at /api/chat and /agui, each at /api/chat/NAME and /agui/NAME; NAME=TARGET chooses the name.
 
 \b
 Examples:
@@ -48,6 +50,8 @@ Examples:
 
 \b
 Then:
+  useChat          new DefaultChatTransport({api: "http://127.0.0.1:8000/api/chat",
+                                             headers: {Authorization: "Bearer TOKEN"}})
   CopilotKit       <CopilotKit runtimeUrl="http://127.0.0.1:8000/copilotkit"
                                headers={{Authorization: "Bearer TOKEN"}}>
   AG-UI            new HttpAgent({url: "http://127.0.0.1:8000/agui",
@@ -104,6 +108,13 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @click.option(
     "--emit-activities", is_flag=True, help="Send plans, media and running output as ACTIVITY events."
+)
+@click.option(
+    "--ai-sdk",
+    type=click.Choice(["5", "6", "7"]),
+    default="7",
+    show_default=True,
+    help="The major version of the npm package ai on pages with useChat; ?v= in an address chooses another.",
 )
 @click.option(
     "--cwd",
@@ -180,6 +191,7 @@ def command(
     import_history: Literal["marked", "drop"],
     interrupts: Literal["auto", "outcome", "event", "both"],
     emit_activities: bool,
+    ai_sdk: Literal["5", "6", "7"],
     cwd: str | None,
     policy: Policy | None,
     journal: str | None,
@@ -198,6 +210,7 @@ def command(
     prepare_process()
     try:
         from trunkline.frontends.agui.options import AguiOptions
+        from trunkline.frontends.aisdk.options import AisdkOptions
         from trunkline.server.asgi import asgi
         from trunkline.server.run import bind, listen, url_of
         from trunkline.server.security.origins import is_address, is_loopback
@@ -246,6 +259,7 @@ def command(
             on_disconnect="continue" if grace == math.inf else "cancel",
             disconnect_grace=None if grace == math.inf else grace,
         ),
+        aisdk=AisdkOptions(version=_VERSIONS[ai_sdk], import_history=import_history),
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:
@@ -320,7 +334,9 @@ def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
 def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
     """Say where everything is. No line looks like the address of a page, as there is none."""
     lines = [f"Trunkline serves {', '.join(names)} on {url.removeprefix('http://')}"]
-    lines += [f"  AG-UI       {url}/agui" + ("" if len(names) == 1 else f" (each: {url}/agui/NAME)")]
+    for kind, path in (("useChat", "/api/chat"), ("AG-UI", "/agui")):
+        each = "" if len(names) == 1 else f" (each: {url}{path}/NAME)"
+        lines += [f"  {kind:<11} {url}{path}{each}"]
     lines += [f"  CopilotKit  {url}/copilotkit", f"  ACP         {url}/acp", f"  sessions    {url}/sessions"]
     if unlocked:
         return [*lines, "There is no token: every program of this machine may use it. Ctrl-C stops."]

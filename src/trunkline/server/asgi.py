@@ -9,6 +9,7 @@ from typing import Any
 
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import ServedAgents, name_agents
@@ -16,6 +17,7 @@ from trunkline.server.app import FrontEnd, Server
 from trunkline.server.limits import Limits
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiFrontEnd
+from trunkline.server.routes.aisdk import AisdkFrontEnd
 from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.security.origins import Hosts, Origins
@@ -32,6 +34,7 @@ log = logging.getLogger("trunkline.server")
 _CLASSES: dict[str, tuple[type[Any], str]] = {
     "agui": (AguiOptions, "trunkline.frontends.agui"),
     "options": (AguiOptions, "trunkline.frontends.agui"),
+    "aisdk": (AisdkOptions, "trunkline.frontends.aisdk"),
     "settings": (Settings, "trunkline"),
     "limits": (Limits, "trunkline.server.limits"),
 }
@@ -53,6 +56,7 @@ def asgi(
     allow_mcp: str | Iterable[str] = (),
     agui: AguiOptions | None = None,
     options: AguiOptions | None = None,
+    aisdk: AisdkOptions | None = None,
     settings: Settings | None = None,
     policy: Policy | str | os.PathLike[str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
@@ -65,11 +69,12 @@ def asgi(
     in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` replaces
     tokens where another login knows the caller. ``allow_mcp`` are the hosts of MCP servers that ACP clients
     may name; without any they may name none. ``agui`` are the options of AG-UI and CopilotKit; ``options``
-    is the older name of the same argument. ``cwd`` is the folder of sessions whose client names none, such as
-    those of web pages; without it they have no files and no terminals. ``policy`` is a Policy, the name of a
-    ready one, or a file; without one a person is asked only what the agent asks.
+    is the older name of the same argument. ``aisdk`` are those of /api/chat, for useChat. ``cwd`` is the
+    folder of sessions whose client names none, such as those of web pages; without it they have no files and
+    no terminals. ``policy`` is a Policy, the name of a ready one, or a file; without one a person is asked
+    only what the agent asks.
     """
-    _check_types(agui=agui, options=options, settings=settings, limits=limits)
+    _check_types(agui=agui, options=options, aisdk=aisdk, settings=settings, limits=limits)
     agui = agui or options or AguiOptions()
     for name, place in _OF_TRANSPORTS.items():
         if getattr(agui, name) != getattr(AguiOptions(), name):
@@ -92,6 +97,7 @@ def asgi(
         HealthRoutes(served),
         SessionRoutes(served),
         AguiFrontEnd(served, agui),
+        AisdkFrontEnd(served, aisdk or AisdkOptions()),
         AcpRoutes(served),
     ]
     return Server(

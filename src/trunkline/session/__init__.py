@@ -19,9 +19,11 @@
 * ``reader``: follows a stream at its own pace
 * ``receipts``: prompts that were accepted: those that wait, and where the turns of the others begin
 * ``remote``: commands between processes
+* ``run_start``: where a wire run begins in its turn
 * ``running_turn``: what a context needs of its turn
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
+* ``starters``: which client started which turn
 * ``steering``: messages that join the turn that is running
 * ``stream``: the events of a session: legal, numbered, shown, written
 * ``tasks``: the tasks that run beside a turn

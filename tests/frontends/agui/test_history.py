@@ -16,13 +16,14 @@ from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
+from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.outline import Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput
 from trunkline.session.hub import Hub
+from trunkline.session.run_start import RunStart
 
 HELLO = (c.TextBlock(text="hello"),)
 STORY: list[ev.Event] = [

@@ -32,7 +32,7 @@ def test_the_defaults_are_those_that_pages_rely_on() -> None:
         ({"emit_raw": 1}, "emit_raw is 1: give True or False"),
         ({"max_ui_payload_size": -1}, "a whole number of at least 0"),
         ({"max_ui_payload_size": True}, "a whole number of at least 0"),
-        ({"keep_alive": 0}, "seconds, from 0.1 to a day"),
+        ({"busy": "wait"}, "give one of interrupt, queue, reject, steer"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused(fields: Any, expected: str) -> None:

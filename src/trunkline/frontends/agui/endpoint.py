@@ -17,7 +17,7 @@ from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent, read_prompt
 from trunkline.frontends.agui.follow import AguiFollower
-from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
+from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.legacy_interrupts import ignores_question, with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
@@ -27,7 +27,9 @@ from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
 from trunkline.session.receipts import Receipt
+from trunkline.session.run_start import RunStart, find_run_start
 from trunkline.session.session import Session
+from trunkline.session.starters import TurnStarters
 
 _REMEMBERED_RUNS = 1024
 
@@ -63,7 +65,7 @@ class AguiEndpoint:
         self.options = options or AguiOptions()
         self._runs: OrderedDict[_RunKey, RunStart] = OrderedDict()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
-        self._starters: OrderedDict[str, str] = OrderedDict()
+        self._starters = TurnStarters()
         self.pages = Pages()
 
     async def open(
@@ -203,7 +205,7 @@ class AguiEndpoint:
         await session.wait_for_ending_turn()
         if not session.busy or session.open_questions or key in self._runs:
             return None
-        self._check_starter(session.running_turn_id or "", starter)
+        self._starters.check(session.running_turn_id or "", starter)
         prompt = read_prompt(request)
         if check_new is not None:
             check_new(count_new_bytes(request, (await read_thread(session)).has_id))
@@ -229,12 +231,12 @@ class AguiEndpoint:
     ) -> _Entered:
         """Do what the request means."""
         if (again := self._runs.get(key)) is not None:
-            self._check_starter(again.turn_id, starter)
+            self._starters.check(again.turn_id, starter)
             return again, await read_thread(session, again)
         await session.wait_for_ending_turn()
         thread = await read_thread(session)
         if (turn_id := thread.turn_of(request)) is not None:
-            self._check_starter(turn_id, starter)
+            self._starters.check(turn_id, starter)
             again = RunStart(turn_id, None)
             self._remember(key, again)
             return again, await read_thread(session, again)
@@ -270,7 +272,7 @@ class AguiEndpoint:
             # Where the snapshot ends, not where the agent is by now: it may have gone on talking.
             start = RunStart(session.last_turn_id or "", thread.read_up_to)
             if not request.resume:
-                self._check_starter(start.turn_id, starter)
+                self._starters.check(start.turn_id, starter)
             try:
                 await session.answer(*intent.answers)
             except AlreadyAnswered:
@@ -280,10 +282,10 @@ class AguiEndpoint:
                 thread.add_answer(answer)
         elif isinstance(intent, StartTurn):
             start, thread = await self._start(session, intent, thread, key.by)
-            self._note_starter(start.turn_id, starter)
+            self._starters.note(start.turn_id, starter)
         else:
             return await self._follow(session, key, thread, starter)
-        if not self._may_see(start.turn_id, starter):
+        if not self._starters.may_see(start.turn_id, starter):
             # To answer is not to follow: what comes of the answers is for the client that started the turn.
             return None, thread
         self._remember(key, start)
@@ -295,7 +297,7 @@ class AguiEndpoint:
         """Another client answered: show the turn that goes on, from those answers."""
         start = await find_run_start(session)
         if start is not None:
-            self._check_starter(start.turn_id, starter)
+            self._starters.check(start.turn_id, starter)
             self._remember(key, start)
             thread = await read_thread(session, start)
         return start, thread
@@ -328,24 +330,7 @@ class AguiEndpoint:
         )
         return start, thread
 
-    # -- who may see which run ---------------------------------------------------------------------
-
     def _remember(self, key: _RunKey, start: RunStart) -> None:
         self._runs[key] = start
         while len(self._runs) > _REMEMBERED_RUNS:
             self._runs.popitem(last=False)
-
-    def _note_starter(self, turn_id: str, starter: str | None) -> None:
-        if starter is not None:
-            self._starters[turn_id] = starter
-            while len(self._starters) > _REMEMBERED_RUNS:
-                self._starters.popitem(last=False)
-
-    def _may_see(self, turn_id: str, starter: str | None) -> bool:
-        return starter is None or self._starters.get(turn_id) == starter
-
-    def _check_starter(self, turn_id: str, starter: str | None) -> None:
-        if not self._may_see(turn_id, starter):
-            raise SessionBusy(
-                "another client started this run: to see it takes a token with the scope 'follow'"
-            )

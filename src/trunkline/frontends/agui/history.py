@@ -13,8 +13,6 @@ from collections.abc import Collection, Iterable, Sequence
 from operator import ne
 from typing import Any, cast
 
-import msgspec
-
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
@@ -28,17 +26,11 @@ from trunkline.json_patch import same_json
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import snapshot_of
+from trunkline.session.run_start import RunStart
 from trunkline.session.session import Session
 
 _MANY = 500
 """Messages that are written in the event loop; more are written in a thread."""
-
-
-class RunStart(msgspec.Struct, frozen=True):
-    """Where in its turn a run begins: at a cursor, or else right after the message that started the turn."""
-
-    turn_id: str
-    after: Cursor | None
 
 
 class ThreadSnapshot:
@@ -277,18 +269,6 @@ async def read_thread(session: Session, until: RunStart | None = None) -> Thread
     if until is not None and until.after is not None:
         thread.read_up_to = until.after
     return thread
-
-
-async def find_run_start(session: Session) -> RunStart | None:
-    """Find where the present run of the running turn began: with its message, or with the last answers."""
-    turn_id = session.running_turn_id
-    if turn_id is None:
-        return None
-    after: Cursor | None = None
-    async for entry in session.replay(await session.start_of(turn_id)):
-        if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
-            after = entry.cursor
-    return RunStart(turn_id, after)
 
 
 def _is_in_earlier_turn(start: RunStart, last_turn: int, session: Session) -> bool:

@@ -17,13 +17,14 @@ from trunkline.errors import AlreadyAnswered, TrunklineError
 from trunkline.frontends.agui.decoder import has_state, is_modern
 from trunkline.frontends.agui.early_results import add_early_results, early_answers, find_early_results
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
+from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.late_answers import explain_too_late
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshot_size import clearing, fits_frame
 from trunkline.frontends.agui.substitute_messages import notice_message
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
+from trunkline.session.run_start import RunStart
 from trunkline.session.session import Session
 from trunkline.session.window import Window
 

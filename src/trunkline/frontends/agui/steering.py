@@ -11,15 +11,14 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import Any, cast
 
-from trunkline import events as ev
 from trunkline.commands import DropPrompt
-from trunkline.cursor import Entry
-from trunkline.errors import InvalidCommand, SessionBusy, TrunklineError
-from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
+from trunkline.errors import InvalidCommand, TrunklineError
+from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun, Batch
 from trunkline.protocols.agui import wire
 from trunkline.session.receipts import Receipt
+from trunkline.session.run_start import wait_for_start
 from trunkline.session.session import Session
 
 
@@ -71,7 +70,7 @@ class SteeringRun(AguiRun):
     async def __aiter__(self) -> AsyncGenerator[Batch]:
         """Wait until the message is in a turn, and give the run from there."""
         try:
-            start = await self._find_start()
+            start = await wait_for_start(self.session, self._receipt)
         except TrunklineError as error:
             yield None, self._encoder.begin(self._began)
             yield None, self._fail(str(error), error.code)
@@ -91,17 +90,6 @@ class SteeringRun(AguiRun):
             async for batch in batches:
                 yield batch
 
-    async def _find_start(self) -> RunStart:
-        session, prompt_id = self.session, self._receipt.prompt_id
-        # It was decided in the running turn, or will be.
-        turn_id = self._receipt.turn_id or session.last_turn_id
-        first = 1 if turn_id is None else await session.start_of(turn_id)
-        async with session.subscribe_from(first) as reader:
-            async for entry in reader:
-                if (start := _start_in(entry, prompt_id)) is not None:
-                    return start
-        raise SessionBusy("the message was not taken")
-
     async def close(self) -> None:
         """Detach the client; a message that still waits is withdrawn, if the options say so."""
         if self._run is not None:
@@ -109,15 +97,3 @@ class SteeringRun(AguiRun):
         elif self._options.on_disconnect == "cancel" and not self._over:
             with contextlib.suppress(TrunklineError):
                 await self.session.submit(DropPrompt(prompt_id=self._receipt.prompt_id))
-
-
-def _start_in(entry: Entry, prompt_id: str) -> RunStart | None:
-    """Where the run begins, if this is the event that decides it."""
-    event = entry.event
-    if isinstance(event, ev.TurnStarted) and event.prompt_id == prompt_id:
-        return RunStart(event.turn_id or "", None)
-    if isinstance(event, ev.UserMessage) and event.prompt_id == prompt_id:
-        return RunStart(event.turn_id or "", entry.cursor)
-    if isinstance(event, ev.PromptDropped) and event.prompt_id == prompt_id:
-        raise SessionBusy(f"the message was taken out of the queue: {event.reason or 'no reason is known'}")
-    return None

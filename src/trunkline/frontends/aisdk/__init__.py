@@ -7,6 +7,8 @@
 * ``convert``: ACP's updates and the AI SDK's messages, one by one
 * ``decoder``: what a request means for a session; pure
 * ``encoder``: neutral events to the chunks of a UI message stream; pure
+* ``endpoint``: opens the responses of pages on the turns of a session
+* ``history``: the history of a chat where a response begins
 * ``imported_history``: the history that a page brings to a new chat
 * ``losses``: what the stream has no chunk for, and where its meaning goes
 * ``message_encoder``: what is said in one lane as the chunks of one message
@@ -16,6 +18,7 @@
 * ``parts``: text and reasoning parts of one message, and its steps
 * ``questions``: questions as approvals and data parts, and their answers
 * ``reducer``: folds chunks to a message, as the AI SDK does it
+* ``run``: one response: a window on a turn
 * ``subagents``: subagents as data parts with messages of their own
 * ``terminals``: what terminals have printed
 * ``tool_calls``: one tool call on the wire
@@ -42,12 +45,16 @@ if TYPE_CHECKING:
     )
     from trunkline.frontends.aisdk.decoder import read_chat_request
     from trunkline.frontends.aisdk.encoder import AisdkEncoder
+    from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
     from trunkline.frontends.aisdk.messages import fold_ui_messages
     from trunkline.frontends.aisdk.options import AisdkOptions
+    from trunkline.frontends.aisdk.run import AisdkResponse
 
 __all__ = [
     "AisdkEncoder",
+    "AisdkEndpoint",
     "AisdkOptions",
+    "AisdkResponse",
     "ChatRequest",
     "StreamState",
     "create_ui_message",
@@ -65,7 +72,9 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AisdkEncoder": "trunkline.frontends.aisdk.encoder",
+        "AisdkEndpoint": "trunkline.frontends.aisdk.endpoint",
         "AisdkOptions": "trunkline.frontends.aisdk.options",
+        "AisdkResponse": "trunkline.frontends.aisdk.run",
         "ChatRequest": "trunkline.frontends.aisdk.chat_request",
         "StreamState": "trunkline.frontends.aisdk.convert",
         "create_ui_message": "trunkline.frontends.aisdk.convert",

@@ -14,7 +14,8 @@ __all__ = ["ChatRequest", "as_object", "read_chat_request"]
 
 Trigger = Literal["submit-message", "regenerate-message"]
 _MAX_ID = 512
-_OWN = frozenset({"id", "messages", "message", "trigger", "messageId", "tools", "state", "answers"})
+Busy = Literal["interrupt", "queue", "reject", "steer"]
+_OWN = frozenset({"id", "messages", "message", "trigger", "messageId", "tools", "state", "answers", "busy"})
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
@@ -31,6 +32,8 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     answers: Mapping[str, Any] = {}
     """Answers to questions by their ids, beside those that are in the messages."""
     state: Any = None
+    busy: Busy | None = None
+    """What becomes of a turn that is running; None is the server's setting."""
     forwarded: JsonObject = {}
     """What else the page sends along."""
 
@@ -65,6 +68,9 @@ def read_chat_request(body: Any, *, most: int | None = None) -> ChatRequest:
     if trigger not in get_args(Trigger):
         known = ", ".join(get_args(Trigger))
         raise InvalidCommand(f"there is no trigger {trigger!r}: give one of {known}")
+    busy = fields.get("busy")
+    if busy is not None and busy not in get_args(Busy):
+        raise InvalidCommand(f"busy is {busy!r}: give one of {', '.join(get_args(Busy))}, or leave it out")
     message_id = fields.get("messageId")
     answers = fields.get("answers")
     return ChatRequest(
@@ -75,6 +81,7 @@ def read_chat_request(body: Any, *, most: int | None = None) -> ChatRequest:
         tools=_tools(fields.get("tools")),
         answers=as_object(answers, "answers"),
         state=fields.get("state"),
+        busy=busy,
         forwarded={name: value for name, value in fields.items() if name not in _OWN},
     )
 

@@ -23,7 +23,7 @@ from trunkline.outline import Outline, OutlineReader, PresentOutline
 from trunkline.protocols.aisdk.wire import JsonObject, UIMessage
 from trunkline.questions import ClientCall, Permission
 
-__all__ = ["ChatOutline", "ChatRequest", "read_chat_request", "read_intent"]
+__all__ = ["ChatOutline", "ChatRequest", "client_answer", "read_chat_request", "read_intent"]
 
 
 class ChatOutline:
@@ -173,7 +173,7 @@ def _answer(
         elif question_id not in answers:
             fields = as_object(reply, f"answers.{question_id}")
             answers[question_id] = (
-                _client_answer(asked, fields, by)
+                client_answer(asked, fields, by)
                 if isinstance(asked.question, ClientCall)
                 else reply_to(asked, fields, by)
             )
@@ -218,13 +218,14 @@ def _with_option(question: Permission, reply: JsonObject) -> JsonObject:
 def _result(asked: ev.Asked, part: JsonObject, by: str | None) -> Answer | None:
     """Read the output of one of the page's own tools."""
     if part.get("state") == "output-available" and not part.get("preliminary"):
-        return _client_answer(asked, {"output": part.get("output")}, by)
+        return client_answer(asked, {"output": part.get("output")}, by)
     if part.get("state") == "output-error":
-        return _client_answer(asked, {"errorText": str(part.get("errorText") or "it failed")}, by)
+        return client_answer(asked, {"errorText": str(part.get("errorText") or "it failed")}, by)
     return None
 
 
-def _client_answer(asked: ev.Asked, given: JsonObject, by: str | None) -> Answer:
+def client_answer(asked: ev.Asked, given: JsonObject, by: str | None) -> Answer:
+    """Read what one of the page's own tools gave: its ``output``, or ``errorText``."""
     made: dict[str, Any] = {"question_id": asked.question_id, "by": by, "key": f"aisdk:{asked.question_id}"}
     if "errorText" in given:
         return Answer(outcome="declined", reason=str(given["errorText"]), **made)

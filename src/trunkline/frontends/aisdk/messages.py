@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline.cursor import Entry
@@ -14,7 +14,10 @@ from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of
 
-__all__ = ["MessageFolder", "fold_ui_messages", "user_message"]
+__all__ = ["CLIENT_TOOLS", "MessageFolder", "client_tools_of", "fold_ui_messages", "user_message"]
+
+CLIENT_TOOLS = "aisdk.clientTools"
+"""Where the meta of a person's message says which tools its page has."""
 
 
 def fold_ui_messages(
@@ -37,7 +40,15 @@ def fold_ui_messages(
 def user_message(event: ev.UserMessage) -> JsonObject:
     """Give what a person said as a message of a page."""
     parts = [user_part(block) for block in event.content]
-    return {"id": event.message_id, "role": "user", "parts": parts}
+    message: JsonObject = {"id": event.message_id, "role": "user", "parts": parts}
+    metadata = {name: value for name, value in (event.meta or {}).items() if name != CLIENT_TOOLS}
+    return {**message, "metadata": metadata} if metadata else message
+
+
+def client_tools_of(event: ev.UserMessage) -> list[str]:
+    """Give the names of the page's own tools, which came with a person's message."""
+    names: Any = (event.meta or {}).get(CLIENT_TOOLS)
+    return [str(name) for name in cast("list[Any]", names)] if isinstance(names, list) else []
 
 
 class _Turn:

@@ -16,12 +16,14 @@ Steps = Literal["model", "node", "none"]
 DetailLevel = Literal["full", "message", "code", "none"]
 ImportHistory = Literal["marked", "drop"]
 OnDisconnect = Literal["continue", "cancel"]
+Busy = Literal["interrupt", "queue", "reject", "steer"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "emit_steps": get_args(Steps),
     "error_detail_level": get_args(DetailLevel),
     "import_history": get_args(ImportHistory),
     "on_disconnect": get_args(OnDisconnect),
+    "busy": get_args(Busy),
 }
 _SWITCHES = ("emit_reasoning", "emit_sources", "emit_raw")
 
@@ -41,10 +43,11 @@ class AisdkOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_ui_payload_size: int = 1_048_576
     """Bytes of a tool's output that a page gets; the agent keeps it all. 0: no limit."""
     error_detail_level: DetailLevel = "message"
-    keep_alive: float = 15.0
-    """Seconds between the comments that keep a silent stream open."""
     on_disconnect: OnDisconnect = "continue"
     """What a turn does when its last reader leaves; it can be resumed if it goes on."""
+    busy: Busy = "interrupt"
+    """What a message does while a turn runs: it takes its place, waits for its end, is refused, or joins it
+    where the agent can take it; a request may ask for another one."""
     import_history: ImportHistory = "marked"
     """What becomes of the history that a page brings to a chat that is new here.
 
@@ -63,9 +66,6 @@ class AisdkOptions(msgspec.Struct, frozen=True, kw_only=True):
         size: Any = self.max_ui_payload_size
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
             raise ConfigurationError(f"max_ui_payload_size is {size!r}: give a whole number of at least 0")
-        pause: Any = self.keep_alive
-        if isinstance(pause, bool) or not isinstance(pause, int | float) or not 0.1 <= pause < 86_400:
-            raise ConfigurationError(f"keep_alive is {pause!r}: give seconds, from 0.1 to a day")
 
     @property
     def step_kinds(self) -> tuple[StepKind, ...]:

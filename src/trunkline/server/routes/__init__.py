@@ -6,6 +6,10 @@
 * ``agui_formats``: the formats of AG-UI streams: server-sent events, JSON lines, protobuf
 * ``agui_runs``: what ``/agui``, ``/agui/ws`` and ``/copilotkit`` have in common
 * ``agui_websocket``: ``/agui/ws``
+* ``aisdk``: ``/api/chat``, for useChat
+* ``aisdk_chats``: what ``/api/chat`` and its WebSocket have in common
+* ``aisdk_sequences``: the newest chunks that went to WebSockets
+* ``aisdk_websocket``: ``/api/chat/ws``, for the AI SDK's WebSocketChatTransport
 * ``copilotkit``: CopilotKit's routes
 * ``copilotkit_threads``: the list of threads for CopilotKit's pages
 * ``health``: ``/healthz`` and ``/readyz``

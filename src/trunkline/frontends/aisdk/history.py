@@ -1,0 +1,108 @@
+"""The history of a chat where a response begins: what a request is compared with, and what its page has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, cast
+
+from trunkline import events as ev
+from trunkline.cursor import Cursor
+from trunkline.frontends.aisdk.chat_request import ChatRequest
+from trunkline.frontends.aisdk.decoder import ChatOutline
+from trunkline.frontends.aisdk.messages import MessageFolder, client_tools_of
+from trunkline.frontends.aisdk.options import AisdkOptions
+from trunkline.intents import Intent, StartTurn, TooLate
+from trunkline.protocols.aisdk.wire import JsonObject, StreamVersion, UIMessage, encode
+from trunkline.session.session import Session
+
+__all__ = [
+    "answered_ids",
+    "count_new_bytes",
+    "find_seen",
+    "read_client_tools",
+    "read_messages",
+    "read_outline",
+]
+
+
+async def read_outline(session: Session, request: ChatRequest, *, sees_history: bool = True) -> ChatOutline:
+    """Read what a request is compared with."""
+    outline = await session.earlier_turns.present()
+    said: dict[str, ev.UserMessage] = {}
+    turn_id = request.message_id
+    if request.trigger == "regenerate-message" and turn_id is not None and sees_history:
+        said = await _find_prompt(session, turn_id)
+    return ChatOutline(outline, said.get)
+
+
+async def _find_prompt(session: Session, turn_id: str) -> dict[str, ev.UserMessage]:
+    """Find the message that started a turn; nothing for an id that is none of a turn."""
+    start = session.turn_start(turn_id)
+    if start is None and not turn_id.startswith("turn_"):
+        return {}
+    async for entry in session.replay(start or 1):
+        event = entry.event
+        if event.turn_id == turn_id and isinstance(event, ev.UserMessage):
+            return {turn_id: event}
+    return {}
+
+
+def count_new_bytes(request: ChatRequest, has_id: Callable[[str], bool]) -> int:
+    """Count the bytes of the messages that a chat does not have; the last one may be an edited one."""
+    last = request.messages[-1:]
+    new = [one for one in request.messages[:-1] if not has_id(one.id)]
+    new += [one for one in last if one.role == "user" or not has_id(one.id)]
+    return sum(len(encode(one)) for one in new)
+
+
+def answered_ids(last: UIMessage | None, intent: Intent) -> set[str]:
+    """Give the questions that a page takes for answered just now: those of the response that it saw last."""
+    if isinstance(intent, StartTurn):
+        return set()
+    if isinstance(intent, TooLate):
+        return set(intent.question_ids)
+    found = {answer.question_id for answer in intent.answers}
+    for part in () if last is None else last.parts:
+        approval: Any = part.get("approval")
+        if part.get("state") == "approval-responded" and isinstance(approval, dict):
+            found.add(str(cast("JsonObject", approval).get("id")))
+    return found
+
+
+async def find_seen(session: Session, turn_id: str, answered: Collection[str]) -> Cursor | None:
+    """Find up to where a page has a message: to the suspension whose questions it has just answered.
+
+    Another client may have answered one of them earlier, and the turn may have gone on and stopped again:
+    so it is the first suspension with no other questions than these. None: there is no such suspension.
+    """
+    last: Cursor | None = None
+    start = session.turn_start(turn_id)
+    if start is None or not answered:
+        return None
+    async for entry in session.replay(start):
+        event = entry.event
+        if event.turn_id == turn_id and isinstance(event, ev.TurnSuspended):
+            last = entry.cursor
+            if set(event.question_ids) <= set(answered):
+                return last
+    return last
+
+
+async def read_client_tools(session: Session, from_seq: int = 1) -> frozenset[str]:
+    """Give the names of the page's own tools, as its messages brought them along."""
+    found: set[str] = set()
+    async for entry in session.replay(from_seq):
+        if isinstance(entry.event, ev.UserMessage):
+            found.update(client_tools_of(entry.event))
+    return frozenset(found)
+
+
+async def read_messages(
+    session: Session, options: AisdkOptions, version: StreamVersion, *, leaves_out: str | None = None
+) -> list[JsonObject]:
+    """Give the messages of a chat as a page holds them, without that of one turn if need be."""
+    tools = await read_client_tools(session)
+    folder = MessageFolder(options, version=version.number, client_tools=tools)
+    async for entry in session.replay():
+        folder.feed(entry)
+    return [message for message in folder.messages if leaves_out is None or message["id"] != leaves_out]

@@ -1,0 +1,177 @@
+"""The frames of WebSocketChatTransport: responses side by side, resuming after a chunk, refusals."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.frontends.aisdk.chats import user
+from tests.hubs import make, soon, until
+from tests.server.running_server import BEARER, served
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from trunkline.commands import Prompt
+from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.protocols.aisdk.wire import version_of
+from trunkline.server.app import Server
+from trunkline.server.limits import Limits
+
+ENDS = ("end", "error", "no-active")
+
+
+@asynccontextmanager
+async def dialled(
+    agent: Any = None, path: str = "/api/chat/ws", **options: Any
+) -> AsyncGenerator[tuple[Server, ClientConnection, str]]:
+    """A socket on a server, and its address."""
+    async with served(agent, **options) as (app, client):
+        url = f"ws://{client.base_url.netloc.decode()}{path}"
+        async with connect(url, additional_headers=BEARER, max_size=None) as socket:
+            yield app, socket, url
+
+
+def send(text: str, *, request: str = "r1", chat: str = "c1", message: str = "u1", **fields: Any) -> str:
+    about: dict[str, Any] = {
+        "requestId": request,
+        "id": chat,
+        "headers": {},
+        "body": {},
+        "trigger": "submit-message",
+    }
+    return json.dumps({"type": "send", **about, "messages": [user(text, message)], **fields})
+
+
+def resume(request: str = "r2", chat: str = "c1", **fields: Any) -> str:
+    about: dict[str, Any] = {"requestId": request, "id": chat, "headers": {}, "body": {}}
+    return json.dumps({"type": "resume", **about, **fields})
+
+
+async def frames(socket: ClientConnection, request: str, count: int | None = None) -> list[Any]:
+    """The frames of one request, to its end or so many of them."""
+    found: list[Any] = []
+    while len(found) != count and (not found or found[-1]["type"] not in ENDS):
+        frame = json.loads(await soon(socket.recv()))
+        if frame["requestId"] == request:
+            found.append(frame)
+    return found
+
+
+def chunks(found: list[Any]) -> list[Any]:
+    return [one["chunk"] for one in found if one["type"] == "chunk"]
+
+
+async def counts(prompt: Prompt) -> AsyncIterator[str]:
+    """Count slowly enough that each number is a batch."""
+    for number in range(60):
+        yield f"{number} "
+        await asyncio.sleep(0.005)
+
+
+async def test_a_response_is_numbered_frames_from_start_to_end() -> None:
+    async with dialled() as (_, socket, _url):
+        await socket.send(send("/tools"))
+        found = await frames(socket, "r1")
+        assert [found[0]["type"], found[-1]["type"]] == ["start", "end"]
+        numbers = [one["sequence"] for one in found if one["type"] == "chunk"]
+        assert numbers == list(range(len(numbers)))
+        assert chunks(found)[-1]["type"] == "finish"
+
+
+async def test_several_chats_are_answered_side_by_side() -> None:
+    async with dialled() as (_, socket, _url):
+        await socket.send(send("/wait-for-cancel", request="a", chat="one"))
+        await socket.send(send("/text", request="b", chat="two"))
+        assert (await frames(socket, "b"))[-1]["type"] == "end"
+
+
+async def test_to_abort_is_to_leave_and_the_turn_is_resumed_from_its_start() -> None:
+    async with dialled(make(counts)) as (_, socket, _url):
+        await socket.send(send("go"))
+        seen = await frames(socket, "r1", 6)
+        await socket.send(json.dumps({"type": "abort", "requestId": "r1"}))
+        await socket.send(resume())
+        found = await frames(socket, "r2")
+        assert found[0]["type"] == "start"
+        assert chunks(found)[0] == seen[1]["chunk"]
+        assert "".join(one.get("delta", "") for one in chunks(found)) == "".join(f"{n} " for n in range(60))
+        await socket.send(resume("r3"))
+        assert (await frames(socket, "r3"))[-1]["type"] == "no-active"
+        await socket.send(resume("r4", "nowhere"))
+        assert (await frames(socket, "r4"))[-1]["type"] == "no-active"
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+async def test_a_client_that_comes_back_goes_on_after_its_last_chunk(lost: int) -> None:
+    async with dialled(make(counts)) as (_, socket, url):
+        await socket.send(send("go"))
+        seen = await frames(socket, "r1", 12)
+        await socket.close()
+        has = chunks(seen)[: len(chunks(seen)) - lost]
+        async with connect(url, additional_headers=BEARER, max_size=None) as again:
+            await again.send(resume(lastSequence=len(has) - 1))
+            found = await frames(again, "r2")
+        assert [found[0]["type"], found[-1]["type"]] == ["start", "end"]
+        numbers = [one["sequence"] for one in found if one["type"] == "chunk"]
+        assert numbers == list(range(len(has), len(has) + len(numbers)))
+        reducer = MessageReducer("x", version_of(7))
+        reducer.feed_all([*has, *chunks(found)])
+        assert reducer.message["parts"][-1]["text"] == "".join(f"{n} " for n in range(60))
+
+
+async def test_a_place_that_is_not_known_is_refused_with_the_next_step() -> None:
+    async with dialled() as (_, socket, _url):
+        await socket.send(send("/text"))
+        await frames(socket, "r1")
+        await socket.send(resume(lastSequence=4000))
+        (found,) = await frames(socket, "r2")
+        assert found == {
+            "type": "error",
+            "requestId": "r2",
+            "errorText": "what followed chunk 4000 is not known any more: leave lastSequence out",
+        }
+
+
+async def test_what_is_refused_is_an_error_of_its_request_alone() -> None:
+    async with dialled() as (_, socket, _url):
+        await socket.send(send("", request="bad"))
+        (found,) = await frames(socket, "bad")
+        assert (found["type"], found["errorText"][:21]) == ("error", "message 'u1' is empty")
+        await socket.send(send("/text", request="good"))
+        assert (await frames(socket, "good"))[-1]["type"] == "end"
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (b"\x00", 1003),
+        ("{", 1007),
+        ('{"type": "dance", "requestId": "1"}', 1007),
+        ('{"type": "send", "requestId": ""}', 1007),
+        ("x" * 3000, 1009),
+    ],
+)
+async def test_what_is_no_frame_closes_the_connection(frame: Any, code: int) -> None:
+    async with dialled(limits=Limits(body_bytes=2000)) as (_, socket, _url):
+        await socket.send(frame)
+        with pytest.raises(ConnectionClosed) as closed:
+            await soon(socket.recv())
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == code
+
+
+async def test_a_connection_carries_a_limited_number_of_requests_each_with_its_own_id() -> None:
+    async with dialled(limits=Limits(waiting_frames=1)) as (app, socket, _url):
+        await socket.send(send("/wait-for-cancel", request="a", chat="one"))
+        await frames(socket, "a", 1)
+        await socket.send(send("/text", request="b", chat="two"))
+        (found,) = await frames(socket, "b")
+        assert found["errorText"] == "too many requests are under way"
+        await socket.send(send("/text", request="a", chat="two"))
+        await soon(socket.wait_closed())
+        assert socket.close_code == 1007
+        session = await (await app.agents.hub()).session("one")
+        await until(lambda: not session.followers)
+        assert session.busy, "a lost connection does not end a turn"
