@@ -74,7 +74,7 @@ async def test_a_prompt_takes_over_what_came_before_it(tmp_path: Path) -> None:
         (opened,) = here.agent._sessions.values()  # pyright: ignore[reportPrivateUsage]
         events = opened._native.events  # pyright: ignore[reportPrivateUsage]
         update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "early "}}
-        opened._native._take_update(update)  # pyright: ignore[reportPrivateUsage]
+        opened._native.take_update(update)  # pyright: ignore[reportPrivateUsage]
         assert events.is_busy
         said = await events_until_idle(session, "hello")
         assert text_of(said) == "early You said hello"

@@ -7,7 +7,7 @@ waits for the answer. A prompt of another client is sent as a request of our own
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from trunkline import events as ev
@@ -29,6 +29,27 @@ from trunkline.session.context import TurnContext
 from trunkline.session.view import SessionView
 
 _NEVER = 10 * 365 * 86400.0
+
+
+class OneProcess(AgentProcesses):
+    """The editor's process: it is started once, and stays the same after its end."""
+
+    def __init__(self, start: Callable[[], Awaitable[AgentConnection]]) -> None:
+        super().__init__(start, shared=True, idle=_NEVER)
+        self._one: AgentConnection | None = None
+
+    async def take(self) -> AgentConnection:
+        """Give the process."""
+        async with self._lock:
+            if self._one is None:
+                self._one = await self._start()
+        return self._hand_out(self._one)
+
+    async def prepare(self) -> AgentConnection:
+        """Give the process, without taking it."""
+        if self._one is None:
+            raise AgentError("the agent of the editor is not started yet")
+        return self._one
 
 
 class OpenPrompt:
@@ -165,7 +186,7 @@ class SpliceAgent(AcpAgent):
     def processes(self) -> AgentProcesses:
         """The one process."""
         if self._processes is None:
-            self._processes = AgentProcesses(self._start, shared=True, idle=_NEVER)
+            self._processes = OneProcess(self._start)
         return self._processes
 
     async def _start(self) -> AgentConnection:
