@@ -315,6 +315,25 @@ async def test_the_agent_has_its_options_commands_and_card_on_the_trunk(place: W
     assert card.name
 
 
+@CLAUDE_ONLY
+async def test_a_fork_is_the_agents_own_and_the_original_goes_on(place: Workplace) -> None:
+    async with place.hub() as hub:
+        session = await hub.create(cwd=str(place.work))
+        await ask(session, "Please #greet me")
+        fork = await hub.fork(session)
+        await ask(fork, "Please #think of it")
+        await ask(session, "Please do it #again")
+        told = await fork.history()
+    assert [message.text for message in told.messages if message.role == "agent"] == [
+        "Hello world.",
+        "I thought.",
+    ]
+    assert told.notices == []
+    roles = [role for role, _ in place.model.asked("#think")[-1].messages if role != "system"]
+    assert roles == ["user", "model", "user"], "it has the conversation itself, not as a text about it"
+    assert not _remembers(place, "#again", "#think")
+
+
 @pytest.mark.parametrize("agent", [CLAUDE, CODEX], ids=lambda agent: agent.name)
 async def test_two_sessions_of_one_agent_do_not_mix(place: Workplace) -> None:
     async with place.hub() as hub:

@@ -189,7 +189,10 @@ async def test_a_fork_is_the_agents_own_where_it_offers_one(tmp_path: Path, shar
         assert json.loads(await ask(fork, "recall"))[0] == ["user", "first"]
         assert len(here.sent("session/fork")) == 1
         assert notices_of(await events_of(fork)) == []
+        assert fork.view.options == session.view.options
         assert await ask(session, "hello") == "You said hello"
+        await session.close()
+        assert await ask(fork, "hello") == "You said hello", "the process is used by both"
 
 
 async def test_a_fork_by_refeeding_where_the_agent_offers_none(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ class AcpAgent:
             session_within=session_within,
             cancel_within=cancel_within,
         )
-        self.forks: dict[str, AgentConnection] = {}
-        """Sessions that were forked in a shared process and are not opened yet."""
+        self.forks: dict[str, tuple[AgentConnection, dict[str, Any]]] = {}
+        """Sessions that were forked and are not opened yet: the process, and its answer."""
         self._given_profile = profile_named(profile) if isinstance(profile, str) else profile
         self.profile = self._given_profile or profile_for({}, self.command_line)
         self._env = dict(env or {})
@@ -220,8 +220,6 @@ class AcpAgent:
         if isinstance(kept, dict) and cast("dict[str, Any]", kept).get("session_id"):
             opened = self._session(origin)
             copy = await opened.fork()
-            if copy is not None and self._shared and opened.connection is not None:
-                self.forks[copy] = opened.connection
         if copy is None:
             self._check_refeed("fork")
         await session.keep(KEPT, {"session_id": copy, **({} if copy is not None else {"refeed": True})})

@@ -87,7 +87,7 @@ class NativeSession:
         await self.let_go()
         failures: dict[str, str] = {}
         while True:
-            connection = await self._agent.processes.take()
+            connection = self._process_of_fork() or await self._agent.processes.take()
             try:
                 result = await self._open_at(connection, failures)
                 break
@@ -119,9 +119,10 @@ class NativeSession:
         params = self._session_params(connection)
         lost = None
         if isinstance(known, str):
-            if self._agent.forks.pop(known, None) is connection:
+            fork = self._agent.forks.pop(known, None)
+            if fork is not None and fork[0] is connection:
                 self._attach(connection, known)
-                return {}
+                return fork[1]
             for method in _ways_to_reopen(connection.initialize):
                 if method in failures:
                     continue
@@ -339,7 +340,15 @@ class NativeSession:
             log.warning("%s could not fork: %s", self._agent.card.name, error)
             return None
         copy = result.get("sessionId")
-        return copy if isinstance(copy, str) else None
+        if not isinstance(copy, str):
+            return None
+        self._agent.forks[copy] = (connection, result)
+        return copy
+
+    def _process_of_fork(self) -> AgentConnection | None:
+        """The process that made this session as a fork; Claude Code has it nowhere else until it is used."""
+        fork = self._agent.forks.get(str(self._kept().get("session_id")))
+        return fork[0] if fork is not None and self._agent.processes.join(fork[0]) else None
 
     async def let_go(self, *, interrupt: bool = False) -> None:
         """Give the process back; the session stays known."""

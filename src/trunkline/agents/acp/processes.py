@@ -52,6 +52,13 @@ class AgentProcesses:
         self._users[connection] = self._users.get(connection, 0) + 1
         return connection
 
+    def join(self, connection: AgentConnection) -> bool:
+        """Give a process that a session uses to one more, which releases it too; False if it has ended."""
+        if connection not in self._users or connection.ended.is_set():
+            return False
+        self._users[connection] += 1
+        return True
+
     async def release(self, connection: AgentConnection, *, interrupt: bool = False) -> None:
         """Take a process back from a session; it is ended once no session uses it."""
         left = self._users.get(connection, 0) - 1

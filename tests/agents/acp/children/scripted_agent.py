@@ -199,7 +199,7 @@ def fork(id: Any, params: Json) -> None:
         return
     session_id = f"fork-{os.getpid()}-{len(SESSIONS)}"
     SESSIONS[session_id] = json.loads(json.dumps(origin))
-    store(session_id)
+    # It is stored with its first prompt, as that of Claude Code is.
     answer(id, {"sessionId": session_id, **opened()})
 
 
