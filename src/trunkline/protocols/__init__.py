@@ -5,4 +5,5 @@
 * ``aisdk``: chunks and messages of the AI SDK's UI message stream
 * ``jsonrpc``: JSON-RPC 2.0 over lines of bytes
 * ``sse``: the reader and the writer of server-sent events
+* ``unified``: UnifiedMessage, the envelope of BeamCode
 """
