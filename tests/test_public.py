@@ -80,6 +80,12 @@ MODULES = {
         fold_ui_messages generate_message_id map_tool_status read_chat_request session_update_to_chunks
         session_update_to_part tool_call_to_ui_part ui_message_to_content_blocks
     """,
+    "frontends.unified": """
+        ERROR_CODES MESSAGE_TYPES ROLES CodeContent ImageContent ImageSource MessageType RefusalContent Role
+        SessionLifecycleSubtype TextContent ThinkingContent ToolResultContent ToolUseContent UnifiedContent
+        UnifiedEncoder UnifiedErrorCode UnifiedMessage UnifiedOptions as_message canonical_json derived_id
+        encode fault_in is_unified_message read_message to_dict
+    """,
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """

@@ -3,4 +3,5 @@
 * ``acp``: the Agent Client Protocol, for editors
 * ``agui``: AG-UI, for web pages
 * ``aisdk``: the AI SDK's UI message stream, for pages built on useChat
+* ``unified``: UnifiedMessage, the envelope of BeamCode, in a program or on a WebSocket
 """
