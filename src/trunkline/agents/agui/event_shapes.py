@@ -6,9 +6,10 @@ those of other frameworks send more, less, or the same in another way.
 
 from __future__ import annotations
 
-from typing import Any, Required, TypedDict
+from typing import Any, TypedDict, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 
 class TrunklineMetadata(TypedDict, total=False):
@@ -20,213 +21,90 @@ class TrunklineMetadata(TypedDict, total=False):
     error: str | None
 
 
-class _Event(TypedDict, total=False):
-    subagentRunId: str | None
-    metadata: dict[str, Any] | None
+def _object(**fields: Any) -> Any:
+    """Give the type of an object; a field whose type has None or UnsetType may be left out."""
+    required = [item for item in fields.items() if not {type(None), UnsetType} & {*get_args(item[1])}]
+    optional = [(name, of, UNSET) for name, of in fields.items() if (name, of) not in required]
+    return msgspec.defstruct("Object", [*required, *optional])
 
 
-class _Interrupt(TypedDict, total=False):
-    id: str | None
-    reason: str | None
-    message: str | None
-    toolCallId: str | None
-    responseSchema: dict[str, Any] | None
-    subagentRunId: str | None
-    metadata: dict[str, Any] | None
+def _event(**fields: Any) -> Any:
+    """Give the type of an event of the agent itself, or of the subagent it names."""
+    return _object(subagentRunId=str | None, metadata=_JSON | None, **fields)
 
 
-class _Outcome(TypedDict, total=False):
-    type: str | None
-    interrupts: list[_Interrupt] | None
-    pendingToolCallIds: list[str] | None
-
-
-class _Usage(TypedDict, total=False):
-    provider: str | None
-    model: str | None
-    inputTokens: int | None
-    outputTokens: int | None
-    reasoningTokens: int | None
-    cachedInputTokens: int | None
-    cacheWriteInputTokens: int | None
-
-
-class _RunStarted(_Event, total=False):
-    runId: str | None
-
-
-class _RunFinished(_Event, total=False):
-    outcome: _Outcome | None
-    usage: list[_Usage] | None
-
-
-class _RunError(_Event, total=False):
-    message: Required[str]
-    code: str | None
-    usage: list[_Usage] | None
-
-
-class _MessageStart(_Event, total=False):
-    messageId: Required[str]
-    role: str | None
-
-
-class _MessageContent(_Event):
-    messageId: str
-    delta: str
-
-
-class _MessageEnd(_Event):
-    messageId: str
-
-
-class _MessageChunk(_Event, total=False):
-    messageId: str | None
-    role: str | None
-    delta: str | None
-
-
-class _Thinking(_Event):
-    delta: str
-
-
-class _Sealed(_Event, total=False):
-    subtype: str | None
-    entityId: Required[str]
-    encryptedValue: Required[str]
-
-
-class _CallStart(_Event, total=False):
-    toolCallId: Required[str]
-    toolCallName: Required[str]
-    parentMessageId: str | None
-
-
-class _CallArgs(_Event):
-    toolCallId: str
-    delta: str
-
-
-class _CallEnd(_Event):
-    toolCallId: str
-
-
-class _CallChunk(_Event, total=False):
-    toolCallId: str | None
-    toolCallName: str | None
-    parentMessageId: str | None
-    delta: str | None
-
-
-class _Result(_Event):
-    toolCallId: str
-    messageId: str
-    content: str | list[dict[str, Any]]
-
-
-class _State(_Event):
-    snapshot: Any
-
-
-class _Step(TypedDict, total=False):
-    op: Required[str]
-    path: Required[str]
-
-
-class _Patch(_Event):
-    delta: list[_Step]
-
-
-class _Function(TypedDict, total=False):
-    name: Required[str]
-    arguments: str | None
-
-
-class _Call(TypedDict):
-    id: str
-    function: _Function
-
-
-class _Message(_Event, total=False):
-    id: Required[str]
-    role: Required[str]
-    content: str | list[dict[str, Any]] | dict[str, Any] | None
-    toolCalls: list[_Call] | None
-    toolCallId: str | None
-    error: str | None
-
-
-class _Messages(_Event):
-    messages: list[_Message]
-
-
-class _StepName(_Event):
-    stepName: str
-
-
-class _Activity(_Event, total=False):
-    messageId: Required[str]
-    activityType: Required[str]
-    content: dict[str, Any] | None
-    patch: list[_Step]
-
-
-class _Custom(_Event):
-    name: str
-
-
-class _Raw(_Event, total=False):
-    source: str | None
-
-
-class _Subagent(TypedDict, total=False):
-    subagentRunId: Required[str]
-    name: Required[str]
-    description: str | None
-    parentSubagentRunId: str | None
-    parentToolCallId: str | None
-
-
-class _SubagentDone(TypedDict, total=False):
-    subagentRunId: Required[str]
-    outcome: dict[str, Any] | None
-
-
-class _SubagentFailed(TypedDict, total=False):
-    subagentRunId: Required[str]
-    code: str | None
-    message: Required[str]
-
+_JSON = dict[str, Any]
+_INTERRUPT = _object(
+    id=str | None,
+    reason=str | None,
+    message=str | None,
+    toolCallId=str | None,
+    responseSchema=_JSON | None,
+    subagentRunId=str | None,
+    metadata=_JSON | None,
+)
+_OUTCOME = _object(type=str | None, interrupts=list[_INTERRUPT] | None, pendingToolCallIds=list[str] | None)
+_USAGE = _object(
+    provider=str | None,
+    model=str | None,
+    inputTokens=int | None,
+    outputTokens=int | None,
+    reasoningTokens=int | None,
+    cachedInputTokens=int | None,
+    cacheWriteInputTokens=int | None,
+)
+_OPERATION = _object(op=str, path=str)
+_CALL = _object(id=str, function=_object(name=str, arguments=str | None))
+_MESSAGE = _event(
+    id=str,
+    role=str,
+    content=str | list[_JSON] | _JSON | None,
+    toolCalls=list[_CALL] | None,
+    toolCallId=str | None,
+    error=str | None,
+)
+_PIECE = _event(messageId=str, delta=str)
+_CHUNK = _event(messageId=str | None, role=str | None, delta=str | None)
+_STEP = _event(stepName=str)
+_ACTIVITY = _event(messageId=str, activityType=str, content=_JSON | None, patch=list[_OPERATION] | UnsetType)
 
 _SHAPES: dict[str, Any] = {
-    "RUN_STARTED": _RunStarted,
-    "RUN_FINISHED": _RunFinished,
-    "RUN_ERROR": _RunError,
-    "TEXT_MESSAGE_START": _MessageStart,
-    "TEXT_MESSAGE_CONTENT": _MessageContent,
-    "TEXT_MESSAGE_END": _MessageEnd,
-    "TEXT_MESSAGE_CHUNK": _MessageChunk,
-    "REASONING_MESSAGE_CONTENT": _MessageContent,
-    "REASONING_MESSAGE_CHUNK": _MessageChunk,
-    "REASONING_ENCRYPTED_VALUE": _Sealed,
-    "THINKING_TEXT_MESSAGE_CONTENT": _Thinking,
-    "TOOL_CALL_START": _CallStart,
-    "TOOL_CALL_ARGS": _CallArgs,
-    "TOOL_CALL_END": _CallEnd,
-    "TOOL_CALL_CHUNK": _CallChunk,
-    "TOOL_CALL_RESULT": _Result,
-    "STATE_SNAPSHOT": _State,
-    "STATE_DELTA": _Patch,
-    "MESSAGES_SNAPSHOT": _Messages,
-    "STEP_STARTED": _StepName,
-    "STEP_FINISHED": _StepName,
-    "ACTIVITY_SNAPSHOT": _Activity,
-    "ACTIVITY_DELTA": _Activity,
-    "CUSTOM": _Custom,
-    "RAW": _Raw,
-    "SUBAGENT_STARTED": _Subagent,
-    "SUBAGENT_FINISHED": _SubagentDone,
-    "SUBAGENT_ERROR": _SubagentFailed,
+    "RUN_STARTED": _event(runId=str | None),
+    "RUN_FINISHED": _event(outcome=_OUTCOME | None, usage=list[_USAGE] | None),
+    "RUN_ERROR": _event(message=str, code=str | None, usage=list[_USAGE] | None),
+    "TEXT_MESSAGE_START": _event(messageId=str, role=str | None),
+    "TEXT_MESSAGE_CONTENT": _PIECE,
+    "TEXT_MESSAGE_END": _event(messageId=str),
+    "TEXT_MESSAGE_CHUNK": _CHUNK,
+    "REASONING_MESSAGE_CONTENT": _PIECE,
+    "REASONING_MESSAGE_CHUNK": _CHUNK,
+    "REASONING_ENCRYPTED_VALUE": _event(subtype=str | None, entityId=str, encryptedValue=str),
+    "THINKING_TEXT_MESSAGE_CONTENT": _event(delta=str),
+    "TOOL_CALL_START": _event(toolCallId=str, toolCallName=str, parentMessageId=str | None),
+    "TOOL_CALL_ARGS": _event(toolCallId=str, delta=str),
+    "TOOL_CALL_END": _event(toolCallId=str),
+    "TOOL_CALL_CHUNK": _event(
+        toolCallId=str | None, toolCallName=str | None, parentMessageId=str | None, delta=str | None
+    ),
+    "TOOL_CALL_RESULT": _event(toolCallId=str, messageId=str, content=str | list[_JSON]),
+    "STATE_SNAPSHOT": _event(snapshot=Any),
+    "STATE_DELTA": _event(delta=list[_OPERATION]),
+    "MESSAGES_SNAPSHOT": _event(messages=list[_MESSAGE]),
+    "STEP_STARTED": _STEP,
+    "STEP_FINISHED": _STEP,
+    "ACTIVITY_SNAPSHOT": _ACTIVITY,
+    "ACTIVITY_DELTA": _ACTIVITY,
+    "CUSTOM": _event(name=str),
+    "RAW": _event(source=str | None),
+    "SUBAGENT_STARTED": _object(
+        subagentRunId=str,
+        name=str,
+        description=str | None,
+        parentSubagentRunId=str | None,
+        parentToolCallId=str | None,
+    ),
+    "SUBAGENT_FINISHED": _object(subagentRunId=str, outcome=_JSON | None),
+    "SUBAGENT_ERROR": _object(subagentRunId=str, code=str | None, message=str),
 }
 
 
