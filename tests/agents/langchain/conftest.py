@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.agents.langchain.agui_client import Page
+from trunkline.testing import RecordingTransport
 
 
 @pytest.fixture
@@ -13,3 +14,9 @@ def page() -> Iterator[Page]:
     page = Page()
     yield page
     assert page.breaches == []
+
+
+@pytest.fixture
+def transport() -> RecordingTransport:
+    """A client of ACP that keeps what it is sent."""
+    return RecordingTransport()

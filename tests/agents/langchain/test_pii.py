@@ -75,8 +75,7 @@ async def test_an_agent_that_looks_at_its_input_only_streams_as_ever() -> None:
 
 
 @pytest.mark.parametrize("built", [True, False], ids=["around an agent", "from a model"])
-async def test_an_agent_that_speaks_by_itself_redacts_too(built: bool) -> None:
-    transport = RecordingTransport()
+async def test_an_agent_that_speaks_by_itself_redacts_too(built: bool, transport: RecordingTransport) -> None:
     model = ScriptedChatModel(
         ["Wait. ", call("look_up", {"name": "Ada"}, "c1")], f"Write to {SECRET}, please."
     )

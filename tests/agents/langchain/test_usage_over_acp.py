@@ -275,9 +275,13 @@ OPTIONS: list[tuple[dict[str, Any], Check, Any]] = [
 @pytest.mark.parametrize(("options", "check", "expected"), OPTIONS, ids=option_names)
 @pytest.mark.parametrize("wrapped", [True, False], ids=["acp_agent", "acp_middleware"])
 async def test_an_option_does_what_its_name_says(
-    run: Way, wrapped: bool, options: dict[str, Any], check: Check, expected: Any
+    run: Way,
+    wrapped: bool,
+    options: dict[str, Any],
+    check: Check,
+    expected: Any,
+    transport: RecordingTransport,
 ) -> None:
-    transport = RecordingTransport()
     if wrapped:
         agent = acp_agent(script(), TOOLS, transport=transport, state_schema=Counted, **options)
     else:

@@ -21,6 +21,11 @@ from trunkline.protocols.jsonrpc.messages import (
 from trunkline.protocols.jsonrpc.peer import Cancelled, Incoming, Peer, Settled
 
 
+@pytest.fixture
+def peer() -> Peer:
+    return Peer()
+
+
 def line(**fields: Any) -> bytes:
     return orjson.dumps({"jsonrpc": "2.0", **fields}) + b"\n"
 
@@ -152,16 +157,14 @@ def test_a_refusal_of_garbage_starts_no_quarrel() -> None:
 
 
 @pytest.mark.parametrize("id", [0, 1, -7, 2**53, "0", "", "é", "b7e0…-uuid", None, 1.5])
-def test_the_id_of_a_request_is_echoed_exactly(id: Any) -> None:
-    peer = Peer()
+def test_the_id_of_a_request_is_echoed_exactly(id: Any, peer: Peer) -> None:
     (request,) = peer.receive(line(id=id, method="a"))
     assert isinstance(request, Request)
     peer.respond(request.id, {})
     assert peer.drain() == orjson.dumps({"jsonrpc": "2.0", "id": id, "result": {}}) + b"\n"
 
 
-def test_ids_that_look_alike_are_different_requests() -> None:
-    peer = Peer()
+def test_ids_that_look_alike_are_different_requests(peer: Peer) -> None:
     ids: list[Any] = [0, "0", None, "", "null"]
     assert len(peer.receive(b"".join(line(id=id, method="a") for id in ids))) == len(ids)
     for id in reversed(ids):
@@ -196,8 +199,7 @@ def test_garbage_is_answered_and_the_connection_goes_on(garbage: bytes, id: Any,
     assert answer["error"]["message"]
 
 
-def test_a_request_whose_id_is_still_open_is_refused() -> None:
-    peer = Peer()
+def test_a_request_whose_id_is_still_open_is_refused(peer: Peer) -> None:
     assert peer.receive(line(id=1, method="a") * 2) == [Request(1, "a")]
     assert [answer["error"]["code"] for answer in answers(peer)] == [INVALID_REQUEST]
     assert peer.respond(1, {})
@@ -215,8 +217,7 @@ def test_requests_beyond_the_limit_are_refused_until_one_is_answered() -> None:
 
 
 @pytest.mark.parametrize("id", [1, 2, "1", 1.0, None])
-def test_an_answer_without_a_request_is_dropped(id: Any) -> None:
-    peer = Peer()
+def test_an_answer_without_a_request_is_dropped(id: Any, peer: Peer) -> None:
     if id != 1 or isinstance(id, float):
         peer.request("a")
         peer.drain()
@@ -224,15 +225,15 @@ def test_an_answer_without_a_request_is_dropped(id: Any) -> None:
     assert peer.drain() == b""
 
 
-def test_a_second_answer_to_one_request_is_dropped() -> None:
-    peer = Peer()
+def test_a_second_answer_to_one_request_is_dropped(peer: Peer) -> None:
     id = peer.request("a")
     assert peer.receive(line(id=id, result=1) + line(id=id, result=2)) == [Settled(id, 1)]
 
 
 @pytest.mark.parametrize("botched", [b'{"jsonrpc":"2.0","id":1}\n', b'{"id":1,"result":{}}\n'])
-def test_a_botched_answer_settles_its_request_instead_of_leaving_it_to_wait(botched: bytes) -> None:
-    peer = Peer()
+def test_a_botched_answer_settles_its_request_instead_of_leaving_it_to_wait(
+    botched: bytes, peer: Peer
+) -> None:
     peer.request("a")
     peer.drain()
     (settled,) = peer.receive(botched)
@@ -243,8 +244,7 @@ def test_a_botched_answer_settles_its_request_instead_of_leaving_it_to_wait(botc
     assert peer.drain() == b""
 
 
-def test_a_malformed_request_does_not_settle_our_request_of_the_same_id() -> None:
-    peer = Peer()
+def test_a_malformed_request_does_not_settle_our_request_of_the_same_id(peer: Peer) -> None:
     id = peer.request("a")
     assert peer.receive(line(id=id, method=5)) == []
     assert peer.receive(line(id=id, result=1)) == [Settled(id, 1)]
@@ -254,21 +254,18 @@ def test_a_malformed_request_does_not_settle_our_request_of_the_same_id() -> Non
     "params",
     [None, [], [1], {}, {"requestId": 2}, {"requestId": "1"}, {"requestId": True}, {"requestId": [1]}],
 )
-def test_a_cancellation_that_fits_no_open_request_is_ignored(params: Any) -> None:
-    peer = Peer()
+def test_a_cancellation_that_fits_no_open_request_is_ignored(params: Any, peer: Peer) -> None:
     peer.receive(line(id=1, method="a"))
     assert peer.receive(line(method="$/cancel_request", params=params)) == []
     assert peer.drain() == b""
 
 
-def test_a_request_is_cancelled_only_once() -> None:
-    peer = Peer()
+def test_a_request_is_cancelled_only_once(peer: Peer) -> None:
     cancel = line(method="$/cancel_request", params={"requestId": 1})
     assert peer.receive(line(id=1, method="a") + cancel * 2) == [Request(1, "a"), Cancelled(1)]
 
 
-def test_the_last_line_may_lack_its_newline() -> None:
-    peer = Peer()
+def test_the_last_line_may_lack_its_newline(peer: Peer) -> None:
     assert peer.receive(line(method="last").rstrip()) == []
     assert peer.receive_eof() == [Notification("last")]
     assert peer.receive_eof() == []
@@ -277,8 +274,7 @@ def test_the_last_line_may_lack_its_newline() -> None:
 # -- sending --
 
 
-def test_nothing_is_answered_twice() -> None:
-    peer = Peer()
+def test_nothing_is_answered_twice(peer: Peer) -> None:
     peer.receive(line(id=1, method="a") + line(id=2, method="b"))
     assert peer.respond(1, {})
     assert peer.fail(2, METHOD_NOT_FOUND, "no such method")
@@ -289,8 +285,7 @@ def test_nothing_is_answered_twice() -> None:
     assert len(answers(peer)) == 2
 
 
-def test_draining_gives_everything_in_order_as_one_piece() -> None:
-    peer = Peer()
+def test_draining_gives_everything_in_order_as_one_piece(peer: Peer) -> None:
     assert peer.drain() == b""
     peer.notify("a", {"n": 1})
     peer.send_line(b'{"jsonrpc":"2.0","method":"b"}')
@@ -300,8 +295,7 @@ def test_draining_gives_everything_in_order_as_one_piece() -> None:
     assert peer.drain() == b""
 
 
-def test_a_result_that_json_cannot_carry_leaves_the_request_open() -> None:
-    peer = Peer()
+def test_a_result_that_json_cannot_carry_leaves_the_request_open(peer: Peer) -> None:
     peer.receive(line(id=1, method="a"))
     with pytest.raises(TypeError):
         peer.respond(1, object())
@@ -309,16 +303,14 @@ def test_a_result_that_json_cannot_carry_leaves_the_request_open() -> None:
     assert [answer["error"]["code"] for answer in answers(peer)] == [INTERNAL_ERROR]
 
 
-def test_params_that_json_cannot_carry_send_nothing_and_wait_for_nothing() -> None:
-    peer = Peer()
+def test_params_that_json_cannot_carry_send_nothing_and_wait_for_nothing(peer: Peer) -> None:
     with pytest.raises(TypeError):
         peer.request("a", {"strange": object()})
     assert peer.drain() == b""
     assert peer.close() == []
 
 
-def test_an_error_gets_through_whatever_it_quotes() -> None:
-    peer = Peer()
+def test_an_error_gets_through_whatever_it_quotes(peer: Peer) -> None:
     peer.receive(line(id=1, method="a"))
     assert peer.fail(1, INTERNAL_ERROR, "no file \udcff", {"strange": object()})
     assert answers(peer) == [
@@ -326,8 +318,7 @@ def test_an_error_gets_through_whatever_it_quotes() -> None:
     ]
 
 
-def test_an_error_about_nothing_in_particular_has_no_id() -> None:
-    peer = Peer()
+def test_an_error_about_nothing_in_particular_has_no_id(peer: Peer) -> None:
     peer.complain(PARSE_ERROR, "what was that?", "details")
     assert answers(peer) == [
         {
@@ -350,8 +341,7 @@ def test_requests_beyond_what_may_be_outstanding_are_refused_here() -> None:
 # -- closing --
 
 
-def test_closing_fails_what_still_waits_and_lets_the_rest_drain() -> None:
-    peer = Peer()
+def test_closing_fails_what_still_waits_and_lets_the_rest_drain(peer: Peer) -> None:
     peer.receive(line(id=9, method="open"))
     first, second = peer.request("a"), peer.request("b")
     assert shown([*peer.close("the agent exited with 1")]) == [
@@ -362,8 +352,7 @@ def test_closing_fails_what_still_waits_and_lets_the_rest_drain() -> None:
     assert peer.drain() == line(id=first, method="a") + line(id=second, method="b")
 
 
-def test_a_closed_peer_takes_nothing_in_and_sends_nothing() -> None:
-    peer = Peer()
+def test_a_closed_peer_takes_nothing_in_and_sends_nothing(peer: Peer) -> None:
     peer.receive(line(id=9, method="open"))
     peer.close("gone")
     assert peer.receive(line(method="a") + b"noise\n") == []
@@ -426,8 +415,7 @@ def test_a_message_that_was_framed_elsewhere_is_taken_as_a_line_is() -> None:
 
 
 @pytest.mark.parametrize("id", [(1 << 64) - 1, 1 << 64, (1 << 64) + 1, 10**40, -(1 << 63) - 1, 1.5])
-def test_an_id_of_any_size_comes_back_unchanged(id: Any) -> None:
-    peer = Peer()
+def test_an_id_of_any_size_comes_back_unchanged(id: Any, peer: Peer) -> None:
     sent = json.dumps(id)
 
     def answered() -> str:

@@ -95,8 +95,7 @@ async def test_a_handler_makes_models_stream_and_leaves_their_streams_alone() ->
     await stream.aclose()
 
 
-async def test_one_handler_keeps_many_runs_apart() -> None:
-    transport = RecordingTransport()
+async def test_one_handler_keeps_many_runs_apart(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     script = ScriptedChatModel(by_prompt={f"n{n}": [f"word {n} "] for n in range(5)})
     agent = create_agent(script, [])
@@ -121,9 +120,8 @@ async def test_one_handler_keeps_many_runs_apart() -> None:
     ],
 )
 async def test_the_switches_leave_text_and_reasoning_out(
-    options: dict[str, Any], texts: str, thoughts: str
+    options: dict[str, Any], texts: str, thoughts: str, transport: RecordingTransport
 ) -> None:
-    transport = RecordingTransport()
     handler = TrunklineCallbackHandler(transport=transport, **options)
     await soon(create_agent(model(), [weather]).ainvoke(PROMPT, on_thread("s1", handler)))
     assert (text(transport), text(transport, "agent_thought_chunk")) == (texts, thoughts)
@@ -138,9 +136,8 @@ async def test_a_handler_that_says_no_words_makes_no_model_stream() -> None:
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
 @pytest.mark.parametrize("middleware", [[], [SessionMiddleware], [ToolMiddleware], [PlanMiddleware]])
 async def test_a_handler_that_says_no_words_says_the_calls_to_the_client_of_the_run(
-    middleware: list[Any], plain: bool
+    middleware: list[Any], plain: bool, transport: RecordingTransport
 ) -> None:
-    transport = RecordingTransport()
     handler = TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
     script = ScriptedChatModel(
         [thinks("Hm."), "Look: ", call("weather", {"city": "Rome"})],
@@ -155,28 +152,25 @@ async def test_a_handler_that_says_no_words_says_the_calls_to_the_client_of_the_
         assert statuses(transport, call_id) == ["pending", "in_progress", "completed"]
 
 
-async def test_a_run_may_be_named_by_anything() -> None:
-    transport = RecordingTransport()
+async def test_a_run_may_be_named_by_anything(transport: RecordingTransport) -> None:
     config = {**on_thread("s1", TrunklineCallbackHandler(transport=transport)), "run_id": "by-hand"}
     await soon(create_agent(model(), [weather]).ainvoke(PROMPT, config))
     assert text(transport) == "Look: It is sunny."
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
 
 
-async def test_a_mapper_of_the_users_maps_the_blocks() -> None:
+async def test_a_mapper_of_the_users_maps_the_blocks(transport: RecordingTransport) -> None:
     class Loud(ContentBlockMapper):
         def to_neutral(self, block: Any, message_id: str = "") -> Any:
             return [TextBlock(text="LOUD")]
 
-    transport = RecordingTransport()
     script = ScriptedChatModel([AIMessageChunk(content=[{"type": "text", "text": "quiet"}])])
     handler = TrunklineCallbackHandler(transport=transport, content_block_mapper=Loud())
     await soon(create_agent(script, []).ainvoke(PROMPT, on_thread("s1", handler)))
     assert text(transport) == "LOUD"
 
 
-async def test_after_dispose_nothing_is_said_and_nothing_held() -> None:
-    transport = RecordingTransport()
+async def test_after_dispose_nothing_is_said_and_nothing_held(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
 
     @tool
@@ -198,8 +192,9 @@ async def test_after_dispose_nothing_is_said_and_nothing_held() -> None:
     assert not vars(handler)["_followed"]
 
 
-async def test_once_it_is_disposed_of_the_middleware_says_that_tools_run() -> None:
-    transport = RecordingTransport()
+async def test_once_it_is_disposed_of_the_middleware_says_that_tools_run(
+    transport: RecordingTransport,
+) -> None:
 
     @tool
     def stop() -> str:
@@ -279,8 +274,7 @@ async def test_without_channel_or_transport_it_is_silent() -> None:
     assert result["messages"][-1].content == "It is sunny."
 
 
-async def test_in_a_session_it_leaves_the_word_to_the_session() -> None:
-    transport = RecordingTransport()
+async def test_in_a_session_it_leaves_the_word_to_the_session(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     graph = create_agent(ScriptedChatModel("Said once."), [])
     events = await run_turn(LangChainAgent(graph, config={"callbacks": [handler]}), "go")
@@ -288,8 +282,7 @@ async def test_in_a_session_it_leaves_the_word_to_the_session() -> None:
     assert transport.emitted == []
 
 
-async def test_a_model_alone_is_followed() -> None:
-    transport = RecordingTransport()
+async def test_a_model_alone_is_followed(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     await soon(ScriptedChatModel("Hello there.").ainvoke("hi", {"callbacks": [handler]}))
     assert pieces(transport) == ["Hello ", "there."]
@@ -321,16 +314,14 @@ class _Completes(LLM):
             yield chunk
 
 
-async def test_a_model_that_completes_text_is_followed() -> None:
-    transport = RecordingTransport()
+async def test_a_model_that_completes_text_is_followed(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     async with asyncio.timeout(10):
         assert [one async for one in _Completes().astream("hi", {"callbacks": [handler]})]
     assert pieces(transport) == ["a", "b", "c"]
 
 
-async def test_a_summary_for_the_model_is_not_shown() -> None:
-    transport = RecordingTransport()
+async def test_a_summary_for_the_model_is_not_shown(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     summaries = ScriptedChatModel("SECRET SUMMARY")
     middleware = SummarizationMiddleware(summaries, trigger=("messages", 3), keep=("messages", 1))
@@ -341,8 +332,7 @@ async def test_a_summary_for_the_model_is_not_shown() -> None:
     assert text(transport) == "Fine."
 
 
-async def test_the_history_of_a_prompt_is_not_said() -> None:
-    transport = RecordingTransport()
+async def test_the_history_of_a_prompt_is_not_said(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     history = [
         HumanMessage("before"),
@@ -358,8 +348,7 @@ async def test_the_history_of_a_prompt_is_not_said() -> None:
     assert all("toolCallId" not in one for one in transport.updates)
 
 
-async def test_what_no_model_said_is_said_at_the_end() -> None:
-    transport = RecordingTransport()
+async def test_what_no_model_said_is_said_at_the_end(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
 
     async def work(state: Any) -> Any:
@@ -382,8 +371,7 @@ async def test_an_event_of_a_node_is_passed_on() -> None:
     assert [(one.name, one.value) for one in only(ear.heard, ev.Custom)] == [("progress", {"done": 3})]
 
 
-async def test_a_tool_that_raises_ends_its_call_as_failed() -> None:
-    transport = RecordingTransport()
+async def test_a_tool_that_raises_ends_its_call_as_failed(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     agent = create_agent(ScriptedChatModel(call("broken", {"why": "no fuel"})), [broken])
     with pytest.raises(ValueError, match="no fuel"):
@@ -392,8 +380,7 @@ async def test_a_tool_that_raises_ends_its_call_as_failed() -> None:
     assert "no fuel" in str(call_of(transport, "call_1")["content"])
 
 
-async def test_a_tool_alone_is_nobodys_call() -> None:
-    transport = RecordingTransport()
+async def test_a_tool_alone_is_nobodys_call(transport: RecordingTransport) -> None:
     handler = TrunklineCallbackHandler(transport=transport)
     await soon(weather.ainvoke({"city": "Oslo"}, {"callbacks": [handler]}))
     assert transport.updates == []

@@ -56,8 +56,9 @@ from trunkline.transports.event_loops import background_loop
 
 
 @WAYS
-async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Way) -> None:
-    transport = RecordingTransport()
+async def test_an_agent_tells_its_client_everything_however_it_is_called(
+    run: Way, transport: RecordingTransport
+) -> None:
     agent = acp_agent(model(), [weather], transport=transport)
     await run(agent, PROMPT, on_thread("s1"))
     assert kinds(transport) == [
@@ -86,8 +87,9 @@ async def test_an_always_holds_for_the_session_and_no_other() -> None:
     assert len(transport.requested) == 2
 
 
-async def test_a_call_id_that_comes_again_in_the_next_turn_is_another_call() -> None:
-    transport = RecordingTransport()
+async def test_a_call_id_that_comes_again_in_the_next_turn_is_another_call(
+    transport: RecordingTransport,
+) -> None:
     script = ScriptedChatModel(call("weather", {"city": "Oslo"}, id="same"), "Done.", each_turn=True)
     agent = acp_agent(script, [weather], transport=transport)
     await ainvoke(agent, PROMPT, on_thread("s1"))
@@ -97,8 +99,7 @@ async def test_a_call_id_that_comes_again_in_the_next_turn_is_another_call() -> 
 
 
 @WAYS
-async def test_what_a_thread_said_before_is_not_said_again(run: Way) -> None:
-    transport = RecordingTransport()
+async def test_what_a_thread_said_before_is_not_said_again(run: Way, transport: RecordingTransport) -> None:
     script = ScriptedChatModel(
         call("weather", {"city": "Oslo"}), "One.", call("weather", {"city": "Rome"}), "Two."
     )
@@ -112,9 +113,8 @@ async def test_what_a_thread_said_before_is_not_said_again(run: Way) -> None:
     assert [one["toolCallId"] for one in later.updates if one["sessionUpdate"] == "tool_call"] == ["call_2"]
 
 
-async def test_a_context_says_which_client_and_which_thread() -> None:
+async def test_a_context_says_which_client_and_which_thread(transport: RecordingTransport) -> None:
     script = ScriptedChatModel("Hello.", each_turn=True)
-    transport = RecordingTransport()
     saver = InMemorySaver()
     agent = acp_agent(script, checkpointer=saver)
     context = TrunklineContext(transport=transport, thread_id="s7", run_id="r1")
@@ -131,8 +131,7 @@ async def test_a_session_without_an_id_is_left_to_the_transport() -> None:
     assert session_ids(transport) == {"its own"}
 
 
-async def test_a_handler_given_twice_says_everything_once() -> None:
-    transport = RecordingTransport()
+async def test_a_handler_given_twice_says_everything_once(transport: RecordingTransport) -> None:
     agent = acp_agent(model(), [weather], transport=transport)
     another = acp_middleware(transport)
     await ainvoke(agent, PROMPT, on_thread("s1", *agent.middleware.callbacks, *another.callbacks))
@@ -241,8 +240,7 @@ async def test_a_thread_that_waits_for_an_answer_still_does_when_its_stream_is_c
     assert cast("Any", agent.agent).get_state(on_thread("s1")).interrupts
 
 
-async def test_a_stream_that_is_left_early_settles_its_calls() -> None:
-    transport = RecordingTransport()
+async def test_a_stream_that_is_left_early_settles_its_calls(transport: RecordingTransport) -> None:
     agent = acp_agent(model(), [weather], transport=transport)
     stream = agent.astream(PROMPT, stream_mode="updates")
     async with asyncio.timeout(10):
@@ -252,8 +250,7 @@ async def test_a_stream_that_is_left_early_settles_its_calls() -> None:
     assert statuses(transport, "call_1")[-1] == "failed"
 
 
-def test_a_plain_stream_that_is_left_early_settles_its_calls() -> None:
-    transport = RecordingTransport()
+def test_a_plain_stream_that_is_left_early_settles_its_calls(transport: RecordingTransport) -> None:
     agent = acp_agent(model(), [weather], transport=transport)
     stream = agent.stream(PROMPT, stream_mode="updates")
     next(stream)
@@ -268,9 +265,8 @@ def test_a_plain_stream_that_is_left_early_settles_its_calls() -> None:
     [({"type": "approve"}, ["in_progress", "completed"]), ({"type": "reject", "message": "no"}, ["failed"])],
 )
 async def test_an_interrupted_run_goes_on_in_the_same_calls(
-    run: Way, decision: dict[str, str], ended: list[str]
+    run: Way, decision: dict[str, str], ended: list[str], transport: RecordingTransport
 ) -> None:
-    transport = RecordingTransport()
     gate = HumanInTheLoopMiddleware({"weather": True})
     agent = acp_agent(
         model(), [weather], transport=transport, middleware=[gate], checkpointer=InMemorySaver()
@@ -282,7 +278,7 @@ async def test_an_interrupted_run_goes_on_in_the_same_calls(
     assert text(transport) == "Let me look. It is sunny."
 
 
-async def test_a_tool_that_is_tried_again_is_one_call() -> None:
+async def test_a_tool_that_is_tried_again_is_one_call(transport: RecordingTransport) -> None:
     tries = 0
 
     @tool
@@ -294,7 +290,6 @@ async def test_a_tool_that_is_tried_again_is_one_call() -> None:
             raise OSError("not yet")
         return "now"
 
-    transport = RecordingTransport()
     retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
     agent = acp_agent(
         ScriptedChatModel(call("flaky", {}), "Done."), [flaky], transport=transport, middleware=[retry]
@@ -327,7 +322,7 @@ async def test_a_permission_below_is_asked_about_the_call_in_its_lane(run: Way) 
     assert (set(below), text(transport)) == ({"call_1"}, "Sunny.Done.")
 
 
-async def test_an_agent_that_exists_is_followed_by_callbacks() -> None:
+async def test_an_agent_that_exists_is_followed_by_callbacks(transport: RecordingTransport) -> None:
     async def greet(state: Any) -> Any:
         return {"messages": [AIMessage("Good morning. ", id="canned")]}
 
@@ -339,14 +334,12 @@ async def test_an_agent_that_exists_is_followed_by_callbacks() -> None:
     graph.add_node("answer", answer)
     graph.add_edge("__start__", "answer")
     graph.add_edge("answer", "greet")
-    transport = RecordingTransport()
     agent = acp_agent(graph.compile(), transport=transport)
     await ainvoke(agent, PROMPT)
     assert text(transport) == "What is it?Good morning. "
 
 
-async def test_a_plain_runnable_is_followed_too() -> None:
-    transport = RecordingTransport()
+async def test_a_plain_runnable_is_followed_too(transport: RecordingTransport) -> None:
     same: Any = RunnableLambda(str)
     agent = acp_agent(same | ScriptedChatModel("Hello.", "Again."), transport=transport)
     await ainvoke(agent, "hi")
@@ -489,8 +482,9 @@ class _Tally(AgentState[Any]):
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_no_checkpoint_on_disk_contains_a_transport_or_a_channel(plain: bool, tmp_path: Path) -> None:
-    transport = RecordingTransport()
+async def test_no_checkpoint_on_disk_contains_a_transport_or_a_channel(
+    plain: bool, tmp_path: Path, transport: RecordingTransport
+) -> None:
     path = str(tmp_path / "threads.db")
     line = acp_middleware()
     context = TrunklineContext(transport=transport, run_id="r1")

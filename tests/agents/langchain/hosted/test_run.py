@@ -36,8 +36,7 @@ def run_of(channel: Channel) -> OwnRun:
     return channel.run
 
 
-def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
-    transport = RecordingTransport()
+def test_what_an_agent_leaves_open_is_settled_when_it_ends(transport: RecordingTransport) -> None:
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
     run_of(channel).end()
@@ -53,16 +52,16 @@ def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
         (ValueError("no fuel"), "Failed: the turn failed: ValueError: no fuel"),
     ],
 )
-def test_the_reason_is_how_the_run_ended(outcome: BaseException, word: str) -> None:
-    transport = RecordingTransport()
+def test_the_reason_is_how_the_run_ended(
+    outcome: BaseException, word: str, transport: RecordingTransport
+) -> None:
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
     run_of(channel).end(outcome)
     assert call_of(transport, "c1")["content"][-1]["content"]["text"] == word
 
 
-def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
-    transport = RecordingTransport()
+def test_a_tool_that_raised_is_settled_with_its_own_reason(transport: RecordingTransport) -> None:
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
     channel.emitter.tool_raised(None, "c1", "OSError: no wind")
@@ -70,8 +69,7 @@ def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
     assert "no wind" in str(call_of(transport, "c1")["content"])
 
 
-def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
-    transport = RecordingTransport()
+def test_ending_twice_is_ending_once_and_nothing_is_said_after(transport: RecordingTransport) -> None:
     channel = channel_on(transport)
     run_of(channel).end()
     run_of(channel).end()
@@ -82,8 +80,7 @@ def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
     assert transport.emitted == []
 
 
-def test_an_interrupted_turn_can_be_given_up() -> None:
-    transport = RecordingTransport()
+def test_an_interrupted_turn_can_be_given_up(transport: RecordingTransport) -> None:
     runs = OwnRuns(AcpHosted(), transport)
     channel = opened(runs)
     channel.emitter.tool_started(None, "c1", "weather", {})
@@ -131,8 +128,7 @@ def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
     assert page.outcome == "success"
 
 
-def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
-    transport = RecordingTransport()
+def test_two_runs_of_one_session_at_once_do_not_end_each_other(transport: RecordingTransport) -> None:
     runs = OwnRuns(AcpHosted(), transport)
     first, second = opened(runs), opened(runs)
     first.emit(ev.Text(message_id="a", delta="one "))
@@ -154,8 +150,9 @@ def test_one_handler_speaks_for_a_run() -> None:
     assert run_of(channel).is_followed_by(one)
 
 
-def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
-    transport = RecordingTransport()
+def test_what_cannot_be_encoded_is_logged_and_not_raised(
+    caplog: pytest.LogCaptureFixture, transport: RecordingTransport
+) -> None:
     channel = channel_on(transport)
     channel.emit(ev.ToolCall(call_id="c", name="weather"))
     channel.emit(ev.ToolUpdate(call_id="c", raw_output=object()))

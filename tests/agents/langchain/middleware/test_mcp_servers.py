@@ -41,9 +41,8 @@ async def test_a_server_gives_its_tools_to_an_agent_that_is_built_already() -> N
     assert results(script) == ["3"]
 
 
-async def test_each_session_has_servers_of_its_own() -> None:
+async def test_each_session_has_servers_of_its_own(transport: RecordingTransport) -> None:
     script = ScriptedChatModel(call("w__count", {}), "Counted.", each_turn=True)
-    transport = RecordingTransport()
     agent = acp_agent(script, transport=transport, mcp_servers=WORKSHOP)
     counts: list[Any] = []
     try:
@@ -55,8 +54,7 @@ async def test_each_session_has_servers_of_its_own() -> None:
     assert counts == ["1", "2", "1"]
 
 
-async def test_the_calls_of_a_server_are_shown_as_what_they_are() -> None:
-    transport = RecordingTransport()
+async def test_the_calls_of_a_server_are_shown_as_what_they_are(transport: RecordingTransport) -> None:
     agent = acp_agent(ScriptedChatModel(ADD, "Three."), transport=transport, mcp_servers=WORKSHOP)
     try:
         await patiently(agent.ainvoke(PROMPT))

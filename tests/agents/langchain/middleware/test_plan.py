@@ -380,10 +380,9 @@ async def test_a_plan_that_a_subagent_shows_by_hand_is_silenced_too_in_a_session
 
 @pytest.mark.parametrize("off", [True, False], ids=["off", "on"])
 async def test_a_plan_that_a_subagent_shows_by_hand_is_silenced_too_in_an_agent_that_speaks(
-    off: bool,
+    off: bool, transport: RecordingTransport
 ) -> None:
     model, helper = _with_a_helper()
-    transport = RecordingTransport()
     agent = acp_agent(model, [helper], transport=transport, **({"emit_on": ()} if off else {}))
     await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     assert kinds(transport).count("plan") == (0 if off else 1)

@@ -117,8 +117,7 @@ async def test_a_beginning_or_an_end_that_cannot_be_handled_breaks_no_run(
     assert f"the {when} of a run could not be handled" in caplog.text
 
 
-async def test_the_end_is_heard_after_the_last_of_all_calls() -> None:
-    transport = RecordingTransport()
+async def test_the_end_is_heard_after_the_last_of_all_calls(transport: RecordingTransport) -> None:
     seen: list[int] = []
 
     def count(state: dict[str, Any]) -> dict[str, int]:
@@ -191,8 +190,9 @@ async def test_a_run_that_calls_no_model_begins_and_ends_all_the_same(
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_the_last_state_of_such_a_run_goes_to_the_client_of_the_run(plain: bool) -> None:
-    transport = RecordingTransport()
+async def test_the_last_state_of_such_a_run_goes_to_the_client_of_the_run(
+    plain: bool, transport: RecordingTransport
+) -> None:
     middleware: list[Any] = [SessionMiddleware(emit_state_snapshots="final"), Guard()]
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=middleware)
     context = TrunklineContext(transport=transport)
@@ -223,14 +223,13 @@ def test_nobody_is_told_of_a_state_that_is_written_by_hand() -> None:
     assert ear.heard == []
 
 
-def test_one_that_is_off_hears_no_end() -> None:
-    transport = RecordingTransport()
+def test_one_that_is_off_hears_no_end(transport: RecordingTransport) -> None:
     agent = create_agent(ScriptedChatModel(), [], middleware=[IDLE["session"](), Guard()])
     agent.invoke(PROMPT, on_thread("s1"), context=TrunklineContext(transport=transport))
     assert transport.emitted == []
 
 
-def test_a_class_of_your_own_may_be_named_late() -> None:
+def test_a_class_of_your_own_may_be_named_late(transport: RecordingTransport) -> None:
     class Named(SessionMiddleware):
         def __init__(self, name: str) -> None:
             super().__init__(emit_state_snapshots="final")
@@ -240,7 +239,6 @@ def test_a_class_of_your_own_may_be_named_late() -> None:
         def name(self) -> str:
             return self._name
 
-    transport = RecordingTransport()
     middleware = [Named("one"), Named("two")]
     agent = create_agent(ScriptedChatModel("Hi."), [], middleware=middleware, state_schema=Noted)
     context = TrunklineContext(transport=transport)

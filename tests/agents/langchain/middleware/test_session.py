@@ -184,8 +184,9 @@ def test_a_subclass_keeps_the_hooks_that_it_brings() -> None:
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_a_client_is_told_of_the_state_by_an_extension_of_acp(plain: bool) -> None:
-    transport = RecordingTransport()
+async def test_a_client_is_told_of_the_state_by_an_extension_of_acp(
+    plain: bool, transport: RecordingTransport
+) -> None:
     agent = acp_agent(ScriptedChatModel(*SCRIPT), [count], transport=transport, state_schema=Tally)
     await call_graph(agent, START, on_thread("s1"), plain=plain)
     assert states(transport) == [{"tally": 1}, _patch(3), _patch(6)]
@@ -193,8 +194,7 @@ async def test_a_client_is_told_of_the_state_by_an_extension_of_acp(plain: bool)
     assert all(sent.params["sessionId"] == "s1" for sent in told)
 
 
-async def test_the_next_run_of_a_session_shows_what_changed_since() -> None:
-    transport = RecordingTransport()
+async def test_the_next_run_of_a_session_shows_what_changed_since(transport: RecordingTransport) -> None:
     script = ScriptedChatModel("One.", "Two.")
     agent = acp_agent(script, transport=transport, state_schema=Tally, checkpointer=InMemorySaver())
     await soon(agent.ainvoke(START, on_thread("s1")))
@@ -314,11 +314,10 @@ def test_a_config_may_belong_to_no_session() -> None:
     assert SessionMiddleware().session_of(None) is None
 
 
-async def test_an_extractor_says_which_session_a_run_belongs_to() -> None:
+async def test_an_extractor_says_which_session_a_run_belongs_to(transport: RecordingTransport) -> None:
     def of_tenant(config: Any) -> str:
         return f"{config['configurable']['tenant']}:{config['configurable']['thread_id']}"
 
-    transport = RecordingTransport()
     saver = InMemorySaver()
     line = acp_middleware(transport, session_id_extractor=of_tenant)
     agent = create_agent(ScriptedChatModel("Hi."), [], middleware=line, checkpointer=saver)
@@ -334,20 +333,18 @@ async def test_an_extractor_says_which_session_a_run_belongs_to() -> None:
 # -- what nobody else says -----------------------------------------------------------------------------
 
 
-async def test_where_no_callback_follows_the_answers_are_said_whole() -> None:
-    transport = RecordingTransport()
+async def test_where_no_callback_follows_the_answers_are_said_whole(transport: RecordingTransport) -> None:
     agent = create_agent(ScriptedChatModel("All at once."), [], middleware=[SessionMiddleware()])
     await soon(agent.ainvoke(PROMPT, on_thread("s1"), context=TrunklineContext(transport=transport)))
     assert text(transport) == "All at once."
     assert [one["content"]["text"] for one in transport.updates] == ["All at once."]
 
 
-async def test_a_model_call_that_another_middleware_answers_is_said() -> None:
+async def test_a_model_call_that_another_middleware_answers_is_said(transport: RecordingTransport) -> None:
     class Answers(AgentMiddleware[Any, Any, Any]):
         async def awrap_model_call(self, request: Any, handler: Any) -> Any:
             return AIMessage("By the way.", id="canned")
 
-    transport = RecordingTransport()
     line = acp_middleware(transport)
     agent = create_agent(ScriptedChatModel(), [], middleware=[*line, Answers()])
     await soon(agent.ainvoke(PROMPT, on_thread("s1", *line.callbacks)))

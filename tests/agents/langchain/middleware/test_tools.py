@@ -232,11 +232,10 @@ def test_a_content_mapper_may_leave_a_result_as_it_is(run: Run) -> None:
     assert updates(ear)[-1].content == (TextBlock(text="It is sunny in Rome."),)
 
 
-async def test_a_client_never_gets_what_a_content_mapper_hides() -> None:
+async def test_a_client_never_gets_what_a_content_mapper_hides(transport: RecordingTransport) -> None:
     def hide(message: ToolMessage) -> str:
         return "[hidden]"
 
-    transport = RecordingTransport()
     script = ScriptedChatModel(WEATHER, "Done.")
     agent = acp_agent(script, [weather], transport=transport, content_mapper=hide)
     await soon(agent.ainvoke(PROMPT))
@@ -255,8 +254,9 @@ async def test_a_client_never_gets_what_a_content_mapper_hides() -> None:
         ({"emit_tool_start": False, "emit_tool_results": False}, []),
     ],
 )
-async def test_the_options_hold_for_the_callbacks_too(options: dict[str, Any], expected: list[str]) -> None:
-    transport = RecordingTransport()
+async def test_the_options_hold_for_the_callbacks_too(
+    options: dict[str, Any], expected: list[str], transport: RecordingTransport
+) -> None:
     agent = acp_agent(ScriptedChatModel(WEATHER, "Done."), [weather], transport=transport, **options)
     await soon(agent.ainvoke(PROMPT))
     assert statuses(transport, "call_1") == expected
@@ -291,7 +291,7 @@ async def test_in_a_session_everything_is_still_said_once() -> None:
     assert not only(events, ev.Notice)
 
 
-async def test_inside_a_subagent_the_word_is_left_to_the_callbacks() -> None:
+async def test_inside_a_subagent_the_word_is_left_to_the_callbacks(transport: RecordingTransport) -> None:
     inner = create_agent(ScriptedChatModel(WEATHER, "Sunny."), [weather], middleware=[ToolMiddleware()])
 
     @tool
@@ -299,7 +299,6 @@ async def test_inside_a_subagent_the_word_is_left_to_the_callbacks() -> None:
         """Ask the scout."""
         return (await inner.ainvoke(PROMPT))["messages"][-1].content
 
-    transport = RecordingTransport()
     agent = acp_agent(ScriptedChatModel(call("scout", {}, id="c1"), "Done."), [scout], transport=transport)
     await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     begun = [one["toolCallId"] for one in transport.updates if one["sessionUpdate"] == "tool_call"]

@@ -55,8 +55,9 @@ AGENTS = [plain_agent, tool_node, deep_agent, agent_in_node, agent_in_chain]
 
 
 @pytest.mark.parametrize("made", AGENTS)
-async def test_what_the_policy_denies_does_not_run_in_an_agent_without_our_middlewares(made: Any) -> None:
-    trace = Trace()
+async def test_what_the_policy_denies_does_not_run_in_an_agent_without_our_middlewares(
+    made: Any, trace: Trace
+) -> None:
     policy = Policy.allow_all().also(PolicyRule(decision="deny", tool="delete"))
     events = await ask(made(trace), chooses("allow_once"), policy=policy)
     assert (trace.ran, permissions(events)) == (["b"], [])
@@ -70,8 +71,7 @@ async def test_what_the_policy_denies_does_not_run_in_an_agent_without_our_middl
 
 @pytest.mark.parametrize("made", AGENTS)
 @pytest.mark.parametrize("answer", ["allow_once", "reject_once"])
-async def test_what_the_policy_asks_about_is_asked_once(made: Any, answer: str) -> None:
-    trace = Trace()
+async def test_what_the_policy_asks_about_is_asked_once(made: Any, answer: str, trace: Trace) -> None:
     policy = Policy.allow_all().also(PolicyRule(decision="ask", kind=("edit", "delete")))
     events = await ask(made(trace), chooses(answer), policy=policy)
     assert sorted(trace.ran) == (["a", "b"] if answer == "allow_once" else [])
@@ -79,8 +79,7 @@ async def test_what_the_policy_asks_about_is_asked_once(made: Any, answer: str) 
 
 
 @pytest.mark.parametrize("made", AGENTS)
-async def test_without_a_policy_no_call_is_asked_about(made: Any) -> None:
-    trace = Trace()
+async def test_without_a_policy_no_call_is_asked_about(made: Any, trace: Trace) -> None:
     events = await ask(made(trace), chooses("reject_once"))
     assert (sorted(trace.ran), permissions(events), only(events, ev.Decided)) == (["a", "b"], [], [])
 
@@ -94,8 +93,7 @@ async def test_the_default_of_a_given_policy_asks_and_the_model_is_told_of_a_ref
     assert [one.text for one in model.calls[-1].messages if one.type == "tool"] == ["Not now."] * 2
 
 
-async def test_a_path_rule_and_arguments_that_a_person_edits_count() -> None:
-    trace = Trace()
+async def test_a_path_rule_and_arguments_that_a_person_edits_count(trace: Trace) -> None:
     policy = Policy.allow_all().also(
         PolicyRule(decision="ask", tool="delete"), PolicyRule(decision="deny", path="b")
     )
@@ -113,17 +111,15 @@ async def test_a_path_rule_and_arguments_that_a_person_edits_count() -> None:
 )
 @pytest.mark.parametrize("policy", [Policy.ask(), Policy.ask().also(PolicyRule(decision="ask", tool="*"))])
 async def test_a_call_that_the_agent_asked_about_is_not_asked_about_again(
-    middleware: Any, policy: Policy
+    middleware: Any, policy: Policy, trace: Trace
 ) -> None:
-    trace = Trace()
     graph = plain_agent(trace, middleware)
     option = "approve" if isinstance(middleware, HumanInTheLoopMiddleware) else "allow_once"
     events = await ask(graph, chooses(option), policy=policy)
     assert (sorted(trace.ran), len(permissions(events))) == (["a", "b"], 2)
 
 
-async def test_a_question_that_the_agent_itself_asks_is_still_asked_under_allow_all() -> None:
-    trace = Trace()
+async def test_a_question_that_the_agent_itself_asks_is_still_asked_under_allow_all(trace: Trace) -> None:
     graph = plain_agent(trace, HumanInTheLoopMiddleware(interrupt_on={"delete": True}))
     events = await ask(graph, chooses("approve"), policy=Policy.allow_all())
     assert (sorted(trace.ran), len(permissions(events))) == (["a", "b"], 1)

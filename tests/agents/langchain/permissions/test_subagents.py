@@ -66,8 +66,7 @@ def worker(trace: Trace, *calls: Any, **options: Any) -> tuple[Any, ScriptedChat
 
 
 @pytest.mark.parametrize("name", ["delete", "write"], ids=["async tool", "plain tool"])
-async def test_a_call_of_an_agent_inside_a_tool_is_asked_about_in_its_lane(name: str) -> None:
-    trace = Trace()
+async def test_a_call_of_an_agent_inside_a_tool_is_asked_about_in_its_lane(name: str, trace: Trace) -> None:
     inner, _ = worker(trace, call(name, {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     events = await ask(graph, chooses("allow_once"))
@@ -93,8 +92,7 @@ async def test_a_call_of_an_agent_inside_a_tool_is_asked_about_in_its_lane(name:
     assert inside == ["in_progress", "completed"]
 
 
-async def test_a_handler_that_leaves_the_word_to_the_session_does_not_hide_its_lanes() -> None:
-    trace = Trace()
+async def test_a_handler_that_leaves_the_word_to_the_session_does_not_hide_its_lanes(trace: Trace) -> None:
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     graph = graph.with_config({"callbacks": [TrunklineCallbackHandler()]})
@@ -102,8 +100,7 @@ async def test_a_handler_that_leaves_the_word_to_the_session_does_not_hide_its_l
     assert asked.lane == "h1"
 
 
-async def test_no_call_runs_before_it_is_allowed_whatever_else_follows_the_run() -> None:
-    trace = Trace()
+async def test_no_call_runs_before_it_is_allowed_whatever_else_follows_the_run(trace: Trace) -> None:
     model = ScriptedChatModel([call("delete", {"path": "a"}, "d1")], "Done.")
     middleware = [ToolMiddleware(), PermissionMiddleware({"delete": Rule()})]
     graph = create_agent(model, trace.tools, middleware=middleware)
@@ -116,9 +113,8 @@ async def test_no_call_runs_before_it_is_allowed_whatever_else_follows_the_run()
 
 @pytest.mark.parametrize("name", ["delete", "write"], ids=["async tool", "plain tool"])
 async def test_a_refused_call_inside_is_denied_its_agent_learns_why_and_goes_on(
-    name: str, caplog: pytest.LogCaptureFixture
+    name: str, caplog: pytest.LogCaptureFixture, trace: Trace
 ) -> None:
-    trace = Trace()
     inner, model = worker(trace, call(name, {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     events = await ask(graph, chooses("reject_once", reason="keep it"))
@@ -135,8 +131,7 @@ async def test_a_refused_call_inside_is_denied_its_agent_learns_why_and_goes_on(
     assert caplog.text == ""
 
 
-async def test_the_subagents_of_an_unmodified_deep_agent_are_gated() -> None:
-    trace = Trace()
+async def test_the_subagents_of_an_unmodified_deep_agent_are_gated(trace: Trace) -> None:
     inner = ScriptedChatModel(
         [call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1")], "Inner."
     )
@@ -172,8 +167,7 @@ async def test_the_subagents_of_an_unmodified_deep_agent_are_gated() -> None:
     }
 
 
-async def test_the_same_id_in_two_subagents_is_two_questions() -> None:
-    trace = Trace()
+async def test_the_same_id_in_two_subagents_is_two_questions(trace: Trace) -> None:
 
     def start(messages: list[Any]) -> Any:
         return [call("delete", {"path": str(messages[0].content)}, "d1")]
@@ -195,8 +189,7 @@ async def test_the_same_id_in_two_subagents_is_two_questions() -> None:
     assert calls_of(events)["d1@h2"].status == "denied"
 
 
-async def test_an_agent_in_an_agent_in_an_agent_is_gated_in_its_own_lane() -> None:
-    trace = Trace()
+async def test_an_agent_in_an_agent_in_an_agent_is_gated_in_its_own_lane(trace: Trace) -> None:
     deepest, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
     middle, _ = nested(deepest, {}, [call("helper", {"job": "y"}, "h2")], "Middle done.")
     graph, _ = nested(middle)
@@ -219,8 +212,7 @@ async def test_a_subagent_with_the_same_middleware_asks_once_and_in_its_own_lane
     assert trace.ran == ["b"]
 
 
-async def test_an_always_given_inside_counts_outside_too() -> None:
-    trace = Trace()
+async def test_an_always_given_inside_counts_outside_too(trace: Trace) -> None:
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
 
     @tool
@@ -237,16 +229,14 @@ async def test_an_always_given_inside_counts_outside_too() -> None:
     assert trace.ran == ["a", "b"]
 
 
-async def test_subagents_can_be_left_alone() -> None:
-    trace = Trace()
+async def test_subagents_can_be_left_alone(trace: Trace) -> None:
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
     graph, _ = nested(inner, subagents=False)
     assert permissions(await ask(graph, chooses("reject_once"))) == []
     assert trace.ran == ["a"]
 
 
-async def test_a_tool_that_needs_an_answer_instead_of_a_run_is_refused_inside() -> None:
-    trace = Trace()
+async def test_a_tool_that_needs_an_answer_instead_of_a_run_is_refused_inside(trace: Trace) -> None:
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
     graph, _ = nested(inner, {"delete": Rule(allowed_decisions=("respond", "reject"))})
     events = await ask(graph, chooses("allow_once"))
@@ -255,8 +245,7 @@ async def test_a_tool_that_needs_an_answer_instead_of_a_run_is_refused_inside() 
 
 
 @pytest.mark.parametrize("name", ["delete", "write"], ids=["async tool", "plain tool"])
-async def test_a_graph_with_a_plain_tool_node_inside_is_gated(name: str) -> None:
-    trace = Trace()
+async def test_a_graph_with_a_plain_tool_node_inside_is_gated(name: str, trace: Trace) -> None:
     model = ScriptedChatModel(
         [call(name, {"path": "a"}, "d1"), call(name, {"path": "b"}, "d2")], "Inner done."
     )
@@ -272,8 +261,7 @@ async def test_a_graph_with_a_plain_tool_node_inside_is_gated(name: str) -> None
     assert calls_of(events)["d2@h1"].status == "denied"
 
 
-async def test_a_tool_that_a_tool_calls_by_hand_is_no_models_call() -> None:
-    trace = Trace()
+async def test_a_tool_that_a_tool_calls_by_hand_is_no_models_call(trace: Trace) -> None:
 
     @tool
     async def helper(job: str) -> str:
@@ -286,8 +274,7 @@ async def test_a_tool_that_a_tool_calls_by_hand_is_no_models_call() -> None:
     assert trace.ran == ["x"]
 
 
-async def test_calls_that_are_sent_with_their_state_are_gated() -> None:
-    trace = Trace()
+async def test_calls_that_are_sent_with_their_state_are_gated(trace: Trace) -> None:
     model = ScriptedChatModel([call("write", {"path": "a"}, "w1")], "Inner done.")
     bound = model.bind_tools(trace.tools)
 
@@ -320,9 +307,8 @@ def leave(asked: ev.Asked) -> Answer:
 
 @pytest.mark.parametrize("name", ["delete", "write"], ids=["async tool", "plain tool"])
 async def test_a_turn_cancelled_while_a_subagent_asks_ends_as_cancelled(
-    name: str, caplog: pytest.LogCaptureFixture
+    name: str, caplog: pytest.LogCaptureFixture, trace: Trace
 ) -> None:
-    trace = Trace()
     inner, _ = worker(trace, call(name, {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     events = await ask(graph, leave)
@@ -331,8 +317,7 @@ async def test_a_turn_cancelled_while_a_subagent_asks_ends_as_cancelled(
     assert caplog.text == ""
 
 
-async def test_twenty_sessions_ask_at_once_do_not_mix_and_hold_no_thread() -> None:
-    trace = Trace()
+async def test_twenty_sessions_ask_at_once_do_not_mix_and_hold_no_thread(trace: Trace) -> None:
 
     def start(messages: list[Any]) -> Any:
         return [call("write", {"path": str(messages[-1].content)}, "w1")]
@@ -406,8 +391,7 @@ async def sync_turn(graph: Any, person: Person) -> list[Any]:
 
 
 @pytest.mark.parametrize("button", ["allow_once", "reject_once"])
-async def test_a_plain_invoke_asks_from_its_thread(button: str) -> None:
-    trace = Trace()
+async def test_a_plain_invoke_asks_from_its_thread(button: str, trace: Trace) -> None:
     model = ScriptedChatModel([call("write", {"path": "a"}, "w1")], "Done.")
     graph = create_agent(model, [trace.write], middleware=[PermissionMiddleware(ASK)])
     events = await sync_turn(graph, chooses(button))
@@ -418,9 +402,8 @@ async def test_a_plain_invoke_asks_from_its_thread(button: str) -> None:
 
 @pytest.mark.parametrize("button", ["allow_once", "reject_once"])
 async def test_a_plain_invoke_inside_a_plain_invoke_is_gated(
-    button: str, caplog: pytest.LogCaptureFixture
+    button: str, caplog: pytest.LogCaptureFixture, trace: Trace
 ) -> None:
-    trace = Trace()
     inner, model = worker(trace, call("write", {"path": "a"}, "w1"))
     graph, _ = nested(inner, sync=True)
     events = await sync_turn(graph, chooses(button))
@@ -432,8 +415,7 @@ async def test_a_plain_invoke_inside_a_plain_invoke_is_gated(
     assert caplog.text == ""
 
 
-async def test_a_plain_invoke_in_the_event_loop_refuses_as_nobody_could_be_waited_for() -> None:
-    trace = Trace()
+async def test_a_plain_invoke_in_the_event_loop_refuses_as_nobody_could_be_waited_for(trace: Trace) -> None:
     inner, model = worker(trace, call("write", {"path": "a"}, "w1"))
 
     @tool
@@ -450,8 +432,7 @@ async def test_a_plain_invoke_in_the_event_loop_refuses_as_nobody_could_be_waite
     assert text_of([event for event in events if event.lane is None]) == "Outer done."
 
 
-async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside() -> None:
-    trace = Trace()
+async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside(trace: Trace) -> None:
     inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
     graph, _ = nested(inner, sync=True)
     events = await sync_turn(graph, leave)
@@ -473,8 +454,7 @@ async def test_a_question_that_cannot_be_put_stops_a_plain_invoke_and_is_not_put
     assert (len(tries), trace.ran, permissions(events)) == (1, [], [])
 
 
-async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool() -> None:
-    trace = Trace()
+async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool(trace: Trace) -> None:
     renamed: Any = trace.delete.with_config(run_name="harmless")
 
     @tool
@@ -492,8 +472,7 @@ async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool()
 # -- without a channel -------------------------------------------------------------------------------
 
 
-async def test_without_anybody_to_ask_a_call_inside_is_refused() -> None:
-    trace = Trace()
+async def test_without_anybody_to_ask_a_call_inside_is_refused(trace: Trace) -> None:
     inner, model = worker(trace, call("delete", {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     await graph.ainvoke(GO)
@@ -505,9 +484,8 @@ async def test_without_anybody_to_ask_a_call_inside_is_refused() -> None:
 @pytest.mark.parametrize("sync", [False, True])
 @pytest.mark.parametrize("answer", ["approve", "reject"])
 async def test_without_a_channel_a_call_inside_interrupts_and_resumes(
-    sync: bool, answer: str, caplog: pytest.LogCaptureFixture
+    sync: bool, answer: str, caplog: pytest.LogCaptureFixture, trace: Trace
 ) -> None:
-    trace = Trace()
     inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
     graph, _ = nested(inner, sync=sync, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
