@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.hubs import opened
 from trunkline.journal.memory import MemoryJournal
 from trunkline.transports.process import secrets
 
@@ -37,10 +38,8 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 @pytest.fixture
 async def journal() -> AsyncIterator[MemoryJournal]:
     """A journal in memory that is open."""
-    opened = MemoryJournal()
-    await opened.open()
-    yield opened
-    await opened.close()
+    async with opened(MemoryJournal()) as journal:
+        yield journal
 
 
 @pytest.fixture(scope="session")

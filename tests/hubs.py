@@ -22,6 +22,7 @@ from trunkline.workspace import Policy
 
 T = TypeVar("T")
 E = TypeVar("E", bound=ev.Event)
+J = TypeVar("J", bound=Journal)
 
 WAIT = 10.0
 BRISK = Settings(
@@ -70,6 +71,16 @@ async def echo(prompt: Prompt) -> AsyncIterator[str]:
     """Say the prompt back, word by word."""
     for word in prompt.text.split():
         yield word + " "
+
+
+@asynccontextmanager
+async def opened(journal: J) -> AsyncGenerator[J]:
+    """A journal that is open."""
+    await journal.open()
+    try:
+        yield journal
+    finally:
+        await journal.close()
 
 
 @asynccontextmanager
@@ -181,6 +192,7 @@ __all__ = [
     "forever",
     "make",
     "only",
+    "opened",
     "reopened",
     "session_for",
     "soon",

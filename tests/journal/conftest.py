@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.hubs import opened
 
 from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
@@ -36,6 +37,5 @@ def path(tmp_path: Path) -> Path:
 async def journal(request: pytest.FixtureRequest, path: Path, times: Times) -> AsyncIterator[Journal]:
     """An open journal of each engine."""
     engine: Journal = MemoryJournal(**times) if request.param == "memory" else SqliteJournal(path, **times)
-    await engine.open()
-    yield engine
-    await engine.close()
+    async with opened(engine):
+        yield engine

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.disks import as_anybody
+from tests.hubs import opened
 
 from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
@@ -25,11 +26,9 @@ KEY = SessionKey("ada", "one")
 
 @pytest.fixture
 async def journal(path: Path) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(path)
-    await engine.open()
-    await engine.create(SessionInfo(principal="ada", session_id="one"))
-    yield engine
-    await engine.close()
+    async with opened(SqliteJournal(path)) as engine:
+        await engine.create(SessionInfo(principal="ada", session_id="one"))
+        yield engine
 
 
 async def begin(journal: SqliteJournal) -> Lease:
@@ -119,30 +118,26 @@ async def test_files_that_are_made_anew_are_the_owners_alone(path: Path) -> None
     before = os.umask(0)
     try:
         for _ in range(2):
-            journal = SqliteJournal(path)
-            await journal.open()
-            await journal.create(SessionInfo(principal="ada", session_id="one"))
-            modes = {stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
-            assert modes == {0o600}
-            remove(path)
-            await journal.close()
+            async with opened(SqliteJournal(path)) as journal:
+                await journal.create(SessionInfo(principal="ada", session_id="one"))
+                modes = {stat.S_IMODE(found.stat().st_mode) for found in path.parent.iterdir()}
+                assert modes == {0o600}
+                remove(path)
     finally:
         os.umask(before)
 
 
 async def test_too_little_space_is_a_shortage_before_anything_fails(path: Path) -> None:
-    journal = SqliteJournal(path, reserve=2**62)
-    await journal.open()
-    await journal.create(SessionInfo(principal="ada", session_id="one"))
-    for found in (journal.shortage(), journal.shortage()):
-        assert isinstance(found, JournalError)
-        assert "KiB of its disk are free" in str(found)
-        assert "free some space" in str(found)
-        assert str(path) not in str(found)
-        assert found.path == str(path)
-    with pytest.raises(JournalError, match="free some space"):
-        await journal.check()
-    await journal.close()
+    async with opened(SqliteJournal(path, reserve=2**62)) as journal:
+        await journal.create(SessionInfo(principal="ada", session_id="one"))
+        for found in (journal.shortage(), journal.shortage()):
+            assert isinstance(found, JournalError)
+            assert "KiB of its disk are free" in str(found)
+            assert "free some space" in str(found)
+            assert str(path) not in str(found)
+            assert found.path == str(path)
+        with pytest.raises(JournalError, match="free some space"):
+            await journal.check()
     assert "not open" in str(journal.shortage())
 
 
@@ -154,26 +149,22 @@ def test_what_waits_needs_space_too(path: Path) -> None:
 
 
 async def fill(path: Path) -> None:
-    journal = SqliteJournal(path)
-    await journal.open()
-    await journal.create(SessionInfo(principal="ada", session_id="one"))
-    lease = await begin(journal)
-    for seq in range(1, 301):
-        await journal.append(lease, text_record(lease, seq, f"{seq} " * 500))
-    await journal.close()
+    async with opened(SqliteJournal(path)) as journal:
+        await journal.create(SessionInfo(principal="ada", session_id="one"))
+        lease = await begin(journal)
+        for seq in range(1, 301):
+            await journal.append(lease, text_record(lease, seq, f"{seq} " * 500))
 
 
 async def test_a_damaged_file_is_found_by_a_check_and_is_a_reason_to_begin_nothing(path: Path) -> None:
     await fill(path)
     damage(path)
-    journal = SqliteJournal(path)
-    await journal.open()
-    with pytest.raises(Corrupt, match=r"not a sound Trunkline journal.*put back a copy"):
-        await journal.check()
-    short = journal.shortage()
-    assert isinstance(short, Corrupt)
-    assert str(path) not in str(short)
-    await journal.close()
+    async with opened(SqliteJournal(path)) as journal:
+        with pytest.raises(Corrupt, match=r"not a sound Trunkline journal.*put back a copy"):
+            await journal.check()
+        short = journal.shortage()
+        assert isinstance(short, Corrupt)
+        assert str(path) not in str(short)
 
 
 async def test_an_inspection_of_a_large_file_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

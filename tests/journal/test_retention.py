@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.hubs import opened
 
 from trunkline.commands import Prompt
 from trunkline.events import AnyEvent, Text, TurnStarted
@@ -22,11 +23,9 @@ Times = dict[str, Any]
 
 @pytest.fixture
 async def journal(path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(path, **times)
-    await engine.open()
-    await engine.create(SessionInfo(principal="ada", session_id="one"))
-    yield engine
-    await engine.close()
+    async with opened(SqliteJournal(path, **times)) as engine:
+        await engine.create(SessionInfo(principal="ada", session_id="one"))
+        yield engine
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hubs import opened
 
 from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
@@ -49,16 +50,14 @@ async def test_a_new_file_and_its_new_folders_are_the_owners_alone(
 ) -> None:
     set_mode(tmp_path, 0o755)
     monkeypatch.setenv("HOME", str(tmp_path))
-    journal = SqliteJournal("~/deep/er/journal.db")
-    await journal.open()
-    await journal.put_blob(b"x")
-    folder = tmp_path / "deep" / "er"
-    assert {path.name for path in folder.iterdir()} == {"journal.db", "journal.db-shm", "journal.db-wal"}
-    assert {mode(path) for path in folder.iterdir()} == {0o600}
-    assert mode(folder) == mode(folder.parent) == 0o700
-    assert mode(tmp_path) == 0o755
-    assert journal.url == "sqlite:~/deep/er/journal.db"
-    await journal.close()
+    async with opened(SqliteJournal("~/deep/er/journal.db")) as journal:
+        await journal.put_blob(b"x")
+        folder = tmp_path / "deep" / "er"
+        assert {path.name for path in folder.iterdir()} == {"journal.db", "journal.db-shm", "journal.db-wal"}
+        assert {mode(path) for path in folder.iterdir()} == {0o600}
+        assert mode(folder) == mode(folder.parent) == 0o700
+        assert mode(tmp_path) == 0o755
+        assert journal.url == "sqlite:~/deep/er/journal.db"
 
 
 async def test_a_file_that_exists_keeps_its_mode(path: Path) -> None:
@@ -115,17 +114,15 @@ def make_version_1(path: Path, *, damaged: bool = False) -> None:
 
 async def test_an_older_file_is_migrated_with_all_it_holds(path: Path) -> None:
     make_version_1(path)
-    journal = SqliteJournal(path)
-    await journal.open()
-    key = SessionKey("ada", "one")
-    event = Text(message_id="m", delta="old")
-    assert await journal.read(key) == [Record(seq=seq, at=0.5, fence=5, event=event) for seq in (1, 2)]
-    assert [posted.key for posted in await journal.commands(key)] == ["k"]
-    info = await journal.get(key)
-    assert info is not None
-    assert (info.target, info.last_seq, info.fence) == ("demo", 2, 5)
-    assert await journal.get_blob(await journal.put_blob(b"new")) == b"new"
-    await journal.close()
+    async with opened(SqliteJournal(path)) as journal:
+        key = SessionKey("ada", "one")
+        event = Text(message_id="m", delta="old")
+        assert await journal.read(key) == [Record(seq=seq, at=0.5, fence=5, event=event) for seq in (1, 2)]
+        assert [posted.key for posted in await journal.commands(key)] == ["k"]
+        info = await journal.get(key)
+        assert info is not None
+        assert (info.target, info.last_seq, info.fence) == ("demo", 2, 5)
+        assert await journal.get_blob(await journal.put_blob(b"new")) == b"new"
     assert facts(path)[1] == VERSION
 
 
@@ -166,11 +163,9 @@ async def test_a_file_that_is_no_database_is_refused_untouched(path: Path) -> No
 
 
 async def test_a_truncated_file_is_refused(path: Path) -> None:
-    journal = SqliteJournal(path)
-    await journal.open()
-    for number in range(200):
-        await journal.put_blob(bytes([number]) * 1000)
-    await journal.close()
+    async with opened(SqliteJournal(path)) as journal:
+        for number in range(200):
+            await journal.put_blob(bytes([number]) * 1000)
     write(path, content(path)[: len(content(path)) // 2])
     with pytest.raises(Corrupt, match="malformed"):
         await journal.open()

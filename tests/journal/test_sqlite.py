@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hubs import opened
 
 from trunkline.commands import Prompt
 from trunkline.errors import Corrupt, Fenced, JournalError
@@ -60,19 +61,15 @@ def change(path: Path, statement: str) -> None:
 
 @pytest.fixture
 async def journal(path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(path, **times)
-    await engine.open()
-    yield engine
-    await engine.close()
+    async with opened(SqliteJournal(path, **times)) as engine:
+        yield engine
 
 
 @pytest.fixture
 async def neighbour(journal: SqliteJournal, path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
     """A second journal on the same file, with connections and threads of its own."""
-    engine = SqliteJournal(path, **times)
-    await engine.open()
-    yield engine
-    await engine.close()
+    async with opened(SqliteJournal(path, **times)) as engine:
+        yield engine
 
 
 # -- life --
@@ -85,10 +82,8 @@ async def test_a_closed_journal_is_one_file_and_holds_everything(journal: Sqlite
     assert all(future.done() and future.exception() is None for future in appending)
     assert [file.name for file in path.parent.iterdir()] == ["journal.db"]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("trunkline-journal")]
-    again = SqliteJournal(path)
-    await again.open()
-    assert await last_seq(again) == 1000
-    await again.close()
+    async with opened(SqliteJournal(path)) as again:
+        assert await last_seq(again) == 1000
 
 
 async def test_a_journal_that_was_never_opened_can_be_closed(path: Path) -> None:
@@ -231,65 +226,59 @@ async def test_a_fenced_append_costs_its_neighbours_nothing(journal: SqliteJourn
 
 
 async def test_too_many_waiting_bytes_are_refused_and_the_rest_is_kept(path: Path) -> None:
-    journal = SqliteJournal(path, max_waiting=100_000)
-    await journal.open()
-    lease = await begin(journal)
-    with locked(path):
-        fits = journal.append(lease, texts(lease, 1, delta="x" * 60_000))
-        also = journal.append(lease, texts(lease, 1, after=1, delta="x" * 60_000))
-        # The writer may have taken the first one already: then the third still fits.
-        rest = [journal.append(lease, texts(lease, 1, after=n, delta="x" * 60_000)) for n in (2, 3, 4)]
-        assert isinstance(rest[-1].exception(), JournalError)
-    async with asyncio.timeout(10):
-        results = await asyncio.gather(fits, also, *rest, return_exceptions=True)
-    kept = results.index(next(result for result in results if result is not None))
-    assert "too slow" in str(results[kept])
-    assert await last_seq(journal) == kept >= 2
-    await journal.append(lease, texts(lease, 1, after=kept))
-    await journal.close()
+    async with opened(SqliteJournal(path, max_waiting=100_000)) as journal:
+        lease = await begin(journal)
+        with locked(path):
+            fits = journal.append(lease, texts(lease, 1, delta="x" * 60_000))
+            also = journal.append(lease, texts(lease, 1, after=1, delta="x" * 60_000))
+            # The writer may have taken the first one already: then the third still fits.
+            rest = [journal.append(lease, texts(lease, 1, after=n, delta="x" * 60_000)) for n in (2, 3, 4)]
+            assert isinstance(rest[-1].exception(), JournalError)
+        async with asyncio.timeout(10):
+            results = await asyncio.gather(fits, also, *rest, return_exceptions=True)
+        kept = results.index(next(result for result in results if result is not None))
+        assert "too slow" in str(results[kept])
+        assert await last_seq(journal) == kept >= 2
+        await journal.append(lease, texts(lease, 1, after=kept))
 
 
 async def test_the_sessions_of_a_principal_share_a_limit_that_is_nobody_elses(path: Path) -> None:
-    journal = SqliteJournal(path, max_waiting=100_000)
-    await journal.open()
-    leases = [await begin(journal, name=str(number)) for number in range(6)]
-    other = SessionKey("bob", "one")
-    await journal.create(SessionInfo(principal="bob", session_id="one"))
-    theirs = await journal.claim(other, "A", 30)
-    assert isinstance(theirs, Lease)
-    with locked(path):
-        flood = [journal.append(lease, texts(lease, 1, delta="x" * 99_000)) for lease in leases]
-        assert "of one principal" in str(flood[-1].exception())
-        assert journal.crowded(leases[-1].key)
-        assert not journal.crowded(other)
-        fine = journal.append(theirs, texts(theirs, 1))
-    async with asyncio.timeout(10):
-        await fine
-        await asyncio.gather(*flood, return_exceptions=True)
-    await journal.close()
+    async with opened(SqliteJournal(path, max_waiting=100_000)) as journal:
+        leases = [await begin(journal, name=str(number)) for number in range(6)]
+        other = SessionKey("bob", "one")
+        await journal.create(SessionInfo(principal="bob", session_id="one"))
+        theirs = await journal.claim(other, "A", 30)
+        assert isinstance(theirs, Lease)
+        with locked(path):
+            flood = [journal.append(lease, texts(lease, 1, delta="x" * 99_000)) for lease in leases]
+            assert "of one principal" in str(flood[-1].exception())
+            assert journal.crowded(leases[-1].key)
+            assert not journal.crowded(other)
+            fine = journal.append(theirs, texts(theirs, 1))
+        async with asyncio.timeout(10):
+            await fine
+            await asyncio.gather(*flood, return_exceptions=True)
 
 
 async def test_whoever_can_wait_waits_for_room_instead_of_being_refused(path: Path) -> None:
-    journal = SqliteJournal(path, max_waiting=80_000)
-    await journal.open()
-    lease = await begin(journal)
-    with locked(path):
-        first = journal.append(lease, texts(lease, 1, delta="x" * 10_000))
-        waiting = [asyncio.create_task(journal.room(KEY))]
-        waiting += [
-            asyncio.create_task(journal.post(KEY, str(n), Prompt.of("y" * 60_000))) for n in range(10)
-        ]
-        waiting += [asyncio.create_task(journal.put_blob(bytes([n]) * 100_000)) for n in range(10)]
-        abandoned = asyncio.create_task(journal.room(KEY))
-        await asyncio.sleep(0)
-        abandoned.cancel()
-        assert journal.crowded(KEY)
-        assert not any(task.done() for task in waiting)
-    async with asyncio.timeout(10):
-        await asyncio.gather(first, *waiting)
-    assert len(await journal.commands(KEY)) == 10
-    assert not journal.crowded(KEY)
-    await journal.close()
+    async with opened(SqliteJournal(path, max_waiting=80_000)) as journal:
+        lease = await begin(journal)
+        with locked(path):
+            first = journal.append(lease, texts(lease, 1, delta="x" * 10_000))
+            waiting = [asyncio.create_task(journal.room(KEY))]
+            waiting += [
+                asyncio.create_task(journal.post(KEY, str(n), Prompt.of("y" * 60_000))) for n in range(10)
+            ]
+            waiting += [asyncio.create_task(journal.put_blob(bytes([n]) * 100_000)) for n in range(10)]
+            abandoned = asyncio.create_task(journal.room(KEY))
+            await asyncio.sleep(0)
+            abandoned.cancel()
+            assert journal.crowded(KEY)
+            assert not any(task.done() for task in waiting)
+        async with asyncio.timeout(10):
+            await asyncio.gather(first, *waiting)
+        assert len(await journal.commands(KEY)) == 10
+        assert not journal.crowded(KEY)
 
 
 async def test_closing_lets_go_of_whoever_waits_for_room(path: Path) -> None:
@@ -366,16 +355,14 @@ async def test_a_cancelled_claim_that_failed_or_was_held_needs_no_giving_back(
 async def test_a_file_that_is_busy_for_too_long_fails_the_append_and_is_tried_again(
     journal: SqliteJournal, path: Path
 ) -> None:
-    hasty = SqliteJournal(path, timeout=0.01)
-    await hasty.open()
-    lease = await begin(hasty)
-    with locked(path):
-        with pytest.raises(JournalError, match="another process holds it"):
-            await hasty.append(lease, texts(lease, 1))
-        assert await hasty.read(KEY) == []
-    await hasty.append(lease, texts(lease, 1))
-    assert await last_seq(journal) == 1
-    await hasty.close()
+    async with opened(SqliteJournal(path, timeout=0.01)) as hasty:
+        lease = await begin(hasty)
+        with locked(path):
+            with pytest.raises(JournalError, match="another process holds it"):
+                await hasty.append(lease, texts(lease, 1))
+            assert await hasty.read(KEY) == []
+        await hasty.append(lease, texts(lease, 1))
+        assert await last_seq(journal) == 1
 
 
 class SmallDisk(SqliteJournal):
@@ -390,27 +377,25 @@ class SmallDisk(SqliteJournal):
 
 
 async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> None:
-    journal = SmallDisk(path)
-    await journal.open()
-    lease, other = await begin(journal), await begin(journal, name="other")
-    await journal.leave_pages(10)
-    with locked(path):
-        appending = [
-            journal.append(other, texts(other, 1)),
-            journal.append(lease, texts(lease, 100, delta="x" * 4000)),
-            journal.append(lease, texts(lease, 1, after=100)),
-        ]
-    async with asyncio.timeout(10):
-        results = await asyncio.gather(*appending, return_exceptions=True)
-    assert "disk or a quota is full" in str(results[1])
-    # The first may have been alone in its group; whoever shared one with the big append fails with it.
-    assert isinstance(results[2], JournalError)
-    assert await last_seq(journal) == 0
-    await journal.append(lease, texts(lease, 1))
-    await journal.leave_pages(10_000)
-    await journal.append(lease, texts(lease, 100, after=1, delta="x" * 4000))
-    assert await last_seq(journal) == 101
-    await journal.close()
+    async with opened(SmallDisk(path)) as journal:
+        lease, other = await begin(journal), await begin(journal, name="other")
+        await journal.leave_pages(10)
+        with locked(path):
+            appending = [
+                journal.append(other, texts(other, 1)),
+                journal.append(lease, texts(lease, 100, delta="x" * 4000)),
+                journal.append(lease, texts(lease, 1, after=100)),
+            ]
+        async with asyncio.timeout(10):
+            results = await asyncio.gather(*appending, return_exceptions=True)
+        assert "disk or a quota is full" in str(results[1])
+        # The first may have been alone in its group; whoever shared one with the big append fails with it.
+        assert isinstance(results[2], JournalError)
+        assert await last_seq(journal) == 0
+        await journal.append(lease, texts(lease, 1))
+        await journal.leave_pages(10_000)
+        await journal.append(lease, texts(lease, 100, after=1, delta="x" * 4000))
+        assert await last_seq(journal) == 101
 
 
 async def test_a_disk_that_refuses_to_write_fails_the_append_and_is_tried_again(
@@ -476,11 +461,9 @@ async def test_a_damaged_record_or_blob_is_reported_with_the_next_step(
 
 
 async def test_a_file_damaged_in_the_middle_is_reported_when_it_is_read(path: Path) -> None:
-    journal = SqliteJournal(path)
-    await journal.open()
-    lease = await begin(journal)
-    await journal.append(lease, texts(lease, 1000, delta="x" * 1000))
-    await journal.close()
+    async with opened(SqliteJournal(path)) as journal:
+        lease = await begin(journal)
+        await journal.append(lease, texts(lease, 1000, delta="x" * 1000))
     with path.open("r+b") as file:
         file.seek(4096 * 20)
         file.write(b"\xff" * 4096 * 100)
@@ -491,16 +474,16 @@ async def test_a_file_damaged_in_the_middle_is_reported_when_it_is_read(path: Pa
 
 
 async def test_a_sessions_waiting_bytes_never_refuse_anothers(path: Path) -> None:
-    journal = SqliteJournal(path, max_waiting=100_000)
-    await journal.open()
-    flooding, modest = await begin(journal, name="flooding"), await begin(journal, name="modest")
-    with locked(path):
-        flood = [journal.append(flooding, texts(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)]
-        assert isinstance(flood[-1].exception(), JournalError)
-        fine = journal.append(modest, texts(modest, 1))
-        settled = journal.describe(modest.key, title="fine")
-    async with asyncio.timeout(10):
-        await asyncio.gather(fine, settled)
-        await asyncio.gather(*flood, return_exceptions=True)
-    assert await last_seq(journal, modest.key) == 1
-    await journal.close()
+    async with opened(SqliteJournal(path, max_waiting=100_000)) as journal:
+        flooding, modest = await begin(journal, name="flooding"), await begin(journal, name="modest")
+        with locked(path):
+            flood = [
+                journal.append(flooding, texts(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)
+            ]
+            assert isinstance(flood[-1].exception(), JournalError)
+            fine = journal.append(modest, texts(modest, 1))
+            settled = journal.describe(modest.key, title="fine")
+        async with asyncio.timeout(10):
+            await asyncio.gather(fine, settled)
+            await asyncio.gather(*flood, return_exceptions=True)
+        assert await last_seq(journal, modest.key) == 1

@@ -18,6 +18,7 @@ from tests.hubs import (
     hub_for,
     make,
     only,
+    opened,
     reopened,
     session_for,
     soon,
@@ -384,15 +385,12 @@ async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> 
             refused.set_exception(JournalError("the disk is full"))
             return refused
 
-    journal = Picky()
-    await journal.open()
-    async with hub_for(journal=journal) as hub:
+    async with opened(Picky()) as journal, hub_for(journal=journal) as hub:
         session = await hub.create("s")
         await collect(session, "hello")
         with pytest.raises(JournalError, match="the disk is full"):
             await hub.fork(session, "fork")
         assert await journal.get(SessionKey("local", "fork")) is None
-    await journal.close()
 
 
 async def test_what_an_agent_keeps_comes_back_in_another_process_and_when_it_deletes_or_forks(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hubs import collect, echo, forever, hub_for, make, only, soon, text_of, until
+from tests.hubs import collect, echo, forever, hub_for, make, only, opened, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
@@ -157,9 +157,7 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
             await self.certain.wait()
             return await super().renew(owner, ttl)
 
-    journal = Unsure()
-    await journal.open()
-    async with hub_for(busy, journal=journal, lease_ttl=LONG) as hub:
+    async with opened(Unsure()) as journal, hub_for(busy, journal=journal, lease_ttl=LONG) as hub:
         session = await hub.create("s")
         await session.prompt("go")
         assert session.turn is not None
@@ -179,7 +177,6 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
             await soon(storing)
             seen = [entry.event for entry in await soon(reader.next())]
             assert only(seen, ev.Notice)[0].title == "unsure"
-    await journal.close()
 
 
 async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(journal: MemoryJournal) -> None:

@@ -82,36 +82,32 @@ def test_googles_delay_is_told() -> None:
     assert code_of(error) == "rate_limited"
 
 
-CODES: list[tuple[str, BaseException, str, str]] = [
-    ("our own", AuthenticationRequired("log in"), "authentication_required", "log in"),
-    ("any other", ValueError("boom"), "agent_failed", "ValueError: boom"),
-    ("without words", KeyError(), "agent_failed", "KeyError"),
-    ("rate limit", ModelRateLimitError("slow"), "rate_limited", "ModelRateLimitError: slow"),
-    ("overflow", ContextOverflowError("long"), "context_overflow", "ContextOverflowError: long"),
-    ("key", ModelAuthenticationError("key"), "authentication_failed", "ModelAuthenticationError: key"),
-    ("timeout", ModelTimeoutError("late"), "model_timeout", "ModelTimeoutError: late"),
-    ("connection", ModelConnectionError("gone"), "model_unreachable", "ModelConnectionError: gone"),
-    ("model", ModelError("odd"), "model_failed", "ModelError: odd"),
-    (
-        "anthropic key",
+CODES: dict[str, tuple[BaseException, str, str]] = {
+    "our own": (AuthenticationRequired("log in"), "authentication_required", "log in"),
+    "any other": (ValueError("boom"), "agent_failed", "ValueError: boom"),
+    "without words": (KeyError(), "agent_failed", "KeyError"),
+    "rate limit": (ModelRateLimitError("slow"), "rate_limited", "ModelRateLimitError: slow"),
+    "overflow": (ContextOverflowError("long"), "context_overflow", "ContextOverflowError: long"),
+    "key": (ModelAuthenticationError("key"), "authentication_failed", "ModelAuthenticationError: key"),
+    "timeout": (ModelTimeoutError("late"), "model_timeout", "ModelTimeoutError: late"),
+    "connection": (ModelConnectionError("gone"), "model_unreachable", "ModelConnectionError: gone"),
+    "model": (ModelError("odd"), "model_failed", "ModelError: odd"),
+    "anthropic key": (
         anthropic_error(anthropic.AuthenticationError, 401, "authentication_error", "invalid x-api-key"),
         "authentication_failed",
         "AuthenticationError: invalid x-api-key",
     ),
-    (
-        "anthropic overload",
+    "anthropic overload": (
         anthropic_error(anthropic.OverloadedError, 529, "overloaded_error", "Overloaded"),
         "model_failed",
         "OverloadedError: Overloaded",
     ),
-    (
-        "anthropic model",
+    "anthropic model": (
         anthropic_error(anthropic.NotFoundError, 404, "not_found_error", "model: x"),
         "model_not_found",
         "NotFoundError: model: x",
     ),
-    (
-        "openai overflow",
+    "openai overflow": (
         named(
             "BadRequestError",
             "Error code: 400 - {...}",
@@ -121,20 +117,17 @@ CODES: list[tuple[str, BaseException, str, str]] = [
         "context_overflow",
         "BadRequestError: Too long.",
     ),
-    (
-        "openai quota",
+    "openai quota": (
         named("APIError", "x", body={"code": "insufficient_quota", "message": "Pay first."}),
         "rate_limited",
         "APIError: Pay first.",
     ),
-    (
-        "google server",
+    "google server": (
         google.ServerError(503, {"error": {"message": "Busy."}}),
         "model_failed",
         "ServerError: Busy.",
     ),
-    (
-        "aws",
+    "aws": (
         named(
             "ClientError",
             "An error occurred",
@@ -146,38 +139,32 @@ CODES: list[tuple[str, BaseException, str, str]] = [
         "authentication_failed",
         "ClientError: Bad.",
     ),
-    (
-        "aws throttling",
+    "aws throttling": (
         named("ClientError", "x", response={"Error": {"Code": "ThrottlingException", "Message": "Slow."}}),
         "rate_limited",
         "ClientError: Slow.",
     ),
-    (
-        "a tool's request",
+    "a tool's request": (
         named(
             "HTTPStatusError", "Client error '404'", response=SimpleNamespace(status_code=404, headers=None)
         ),
         "agent_failed",
         "HTTPStatusError: Client error '404'",
     ),
-    (
-        "a plain body",
+    "a plain body": (
         named("APIError", "x", body={"error": "Just so."}),
         "model_failed",
         "APIError: Just so.",
     ),
-    (
-        "an empty body",
+    "an empty body": (
         named("APIError", "x", body={"error": {}, "message": " "}),
         "model_failed",
         "APIError: x",
     ),
-]
+}
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "words"), [row[1:] for row in CODES], ids=[row[0] for row in CODES]
-)
+@pytest.mark.parametrize(("error", "code", "words"), CODES.values(), ids=CODES)
 def test_an_error_has_a_code_and_words(error: BaseException, code: str, words: str) -> None:
     assert code_of(error) == code
     assert explain(error) == words

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import Editor, Wire, editing
-from tests.hubs import BRISK, hub_for, make, session_for, soon, until
+from tests.hubs import BRISK, hub_for, make, opened, session_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -170,16 +170,13 @@ async def test_a_prompt_is_not_answered_before_its_question_is_stored() -> None:
         ctx.suspend()
         yield await asking
 
-    journal = Slow()
-    await journal.open()
-    async with hub_for(agent, journal=journal) as hub, editing(hub) as editor:
+    async with opened(Slow()) as journal, hub_for(agent, journal=journal) as hub, editing(hub) as editor:
         session_id = await editor.open()
         running = asyncio.create_task(editor.prompt(session_id, "hi"))
         await until(lambda: editor.text.endswith(HOW))
         assert not running.done()
         kept.set()
         assert await soon(running) == DONE
-    await journal.close()
 
 
 async def test_two_questions_at_once_are_asked_one_after_the_other() -> None:

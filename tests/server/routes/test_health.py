@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.hubs import BRISK, WAIT, echo, make, soon
+from tests.hubs import BRISK, WAIT, echo, make, opened, soon
 from tests.server.asgi_requests import Reply, call, scope
 from tests.server.running_server import SECRET
 
@@ -21,10 +21,8 @@ from trunkline.server.routes import health
 
 @pytest.fixture
 async def journal(tmp_path: Path) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(tmp_path / "journal.db", timeout=30)
-    await engine.open()
-    yield engine
-    await engine.close()
+    async with opened(SqliteJournal(tmp_path / "journal.db", timeout=30)) as engine:
+        yield engine
 
 
 @pytest.fixture
@@ -63,12 +61,10 @@ async def test_a_deleted_journal_is_not_ready_and_the_reason_names_no_file(app: 
 
 
 async def test_a_disk_with_little_space_is_not_ready(tmp_path: Path) -> None:
-    journal = SqliteJournal(tmp_path / "journal.db", reserve=2**62)
-    await journal.open()
-    server = asgi(make(echo), journal=journal, tokens=SECRET, settings=BRISK)
-    async with server.lifespan():
-        assert "free some space" in reason(await ready(server))
-    await journal.close()
+    async with opened(SqliteJournal(tmp_path / "journal.db", reserve=2**62)) as journal:
+        server = asgi(make(echo), journal=journal, tokens=SECRET, settings=BRISK)
+        async with server.lifespan():
+            assert "free some space" in reason(await ready(server))
 
 
 async def test_a_journal_that_hangs_is_not_ready_and_keeps_nobody_waiting(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hubs import CountingJournal, collect, hub_for, reopened, soon, until
+from tests.hubs import CountingJournal, collect, hub_for, opened, reopened, soon, until
 from tests.legal_sessions import rewound_sessions
 
 from trunkline import events as ev
@@ -118,34 +118,30 @@ async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_ba
 async def test_a_prompt_in_a_long_session_reads_as_little_as_in_a_short_one() -> None:
     counts: dict[int, int] = {}
     for turns in (20, 200):
-        journal = CountingJournal()
-        await journal.open()
-        async with hub_for(journal=journal, snapshot_after=20) as hub:
-            session = await talk(hub, turns)
-            await written(session)
-        journal.read_records = 0
-        async with hub_for(journal=journal) as hub:
-            await collect(await hub.session("s"), "and now")
-        counts[turns] = journal.read_records
-        await journal.close()
+        async with opened(CountingJournal()) as journal:
+            async with hub_for(journal=journal, snapshot_after=20) as hub:
+                session = await talk(hub, turns)
+                await written(session)
+            journal.read_records = 0
+            async with hub_for(journal=journal) as hub:
+                await collect(await hub.session("s"), "and now")
+            counts[turns] = journal.read_records
     assert counts[200] <= counts[20] + 40
 
 
 async def test_a_rewind_in_a_long_session_reads_as_little_as_in_a_short_one() -> None:
     counts: dict[int, int] = {}
     for turns in (20, 200):
-        journal = CountingJournal()
-        await journal.open()
-        async with hub_for(journal=journal, snapshot_after=20) as hub:
-            session = await talk(hub, turns)
-            await written(session)
-        async with reopened("s", journal=journal) as session:
-            journal.read_records = 0
-            await session.rewind("u5")
-            counts[turns] = journal.read_records
-            shown = [message.message_id for message in (await session.history()).messages]
-            assert shown[-1] == "u5"
-        await journal.close()
+        async with opened(CountingJournal()) as journal:
+            async with hub_for(journal=journal, snapshot_after=20) as hub:
+                session = await talk(hub, turns)
+                await written(session)
+            async with reopened("s", journal=journal) as session:
+                journal.read_records = 0
+                await session.rewind("u5")
+                counts[turns] = journal.read_records
+                shown = [message.message_id for message in (await session.history()).messages]
+                assert shown[-1] == "u5"
     assert counts[200] <= counts[20] + 40
 
 
@@ -167,12 +163,10 @@ async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> N
 async def test_a_snapshot_costs_what_is_new_and_not_the_whole_session() -> None:
     sizes: list[int] = []
     for turns in (30, 120):
-        journal = MemoryJournal()
-        await journal.open()
-        async with hub_for(journal=journal, snapshot_after=10) as hub:
-            await written(await talk(hub, turns))
-        sizes.append(sum(len(page.payload) for page in await kept(journal, OUTLINE)))
-        await journal.close()
+        async with opened(MemoryJournal()) as journal:
+            async with hub_for(journal=journal, snapshot_after=10) as hub:
+                await written(await talk(hub, turns))
+            sizes.append(sum(len(page.payload) for page in await kept(journal, OUTLINE)))
     assert sizes[1] < 5 * sizes[0]
 
 

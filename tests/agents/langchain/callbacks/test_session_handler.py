@@ -15,7 +15,7 @@ from langchain_core.tools import tool
 from langgraph.graph import MessagesState
 from tests.agents.langchain.graphs import agent_of, graph_of, run_turn
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.hubs import collect, only, session_for, soon, text_of
+from tests.hubs import collect, only, opened, session_for, soon, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -126,15 +126,13 @@ async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> N
         agent: Any = agent_of(calls, "Done.", tools=(effect,))[0]
     else:
         agent = adapt(graph_of(use_twice))
-    journal = Full()
-    await journal.open()
-    async with session_for(agent, journal=journal) as session:
-        told = await collect(session, "go")
-        assert isinstance(told[-1], ev.TurnFailed)
-    # Whatever was left in a thread has ended by now.
-    await soon(asyncio.get_running_loop().shutdown_default_executor())
-    assert ran == []
-    await journal.close()
+    async with opened(Full()) as journal:
+        async with session_for(agent, journal=journal) as session:
+            told = await collect(session, "go")
+            assert isinstance(told[-1], ev.TurnFailed)
+        # Whatever was left in a thread has ended by now.
+        await soon(asyncio.get_running_loop().shutdown_default_executor())
+        assert ran == []
 
 
 async def test_a_tool_in_a_thread_waits_for_a_slow_disk_however_long_it_takes(

@@ -13,17 +13,15 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutr
 MAPPER = ContentBlockMapper()
 
 
-TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
+TABLE: dict[str, tuple[dict[str, Any], list[Neutral]]] = {
     # The standard.
-    ("text", {"type": "text", "text": "a", "id": "lc_1", "index": 0}, [c.TextBlock(text="a")]),
-    ("text without text", {"type": "text", "index": -1}, [c.TextBlock(text="")]),
-    (
-        "text with extras",
+    "text": ({"type": "text", "text": "a", "id": "lc_1", "index": 0}, [c.TextBlock(text="a")]),
+    "text without text": ({"type": "text", "index": -1}, [c.TextBlock(text="")]),
+    "text with extras": (
         {"type": "text", "text": "a", "extras": {"signature": "S"}},
         [c.TextBlock(text="a", meta={"langchain": {"signature": "S"}})],
     ),
-    (
-        "citation of a page",
+    "citation of a page": (
         {
             "type": "text",
             "text": "a",
@@ -42,8 +40,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             ),
         ],
     ),
-    (
-        "citation of a document",
+    "citation of a document": (
         {
             "type": "text",
             "text": "",
@@ -62,49 +59,40 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "reasoning",
+    "reasoning": (
         {"type": "reasoning", "reasoning": "hm", "extras": {"signature": "S"}},
         [ev.Thought(message_id="m", delta="hm", signature="S")],
     ),
-    (
-        "image by address",
+    "image by address": (
         {"type": "image", "url": "https://x/a.png"},
         [c.ImageBlock(mime_type="image/*", url="https://x/a.png")],
     ),
-    (
-        "image by file id",
+    "image by file id": (
         {"type": "image", "file_id": "f1", "mime_type": "image/png"},
         [c.ImageBlock(mime_type="image/png", url="file-id:f1")],
     ),
-    (
-        "image as data, its type guessed",
+    "image as data, its type guessed": (
         {"type": "image", "base64": "/9j/AA=="},
         [c.ImageBlock(mime_type="image/jpeg", data="/9j/AA==")],
     ),
-    (
-        "image as bytes",
+    "image as bytes": (
         {"type": "image", "base64": b"\x89PNG\r\n\x1a\n"},
         [c.ImageBlock(mime_type="image/png", data=PNG)],
     ),
-    (
-        "image with extras",
+    "image with extras": (
         {"type": "image", "base64": PNG, "mime_type": "image/png", "extras": {"detail": "low"}},
         [c.ImageBlock(mime_type="image/png", data=PNG, meta={"langchain": {"detail": "low"}})],
     ),
-    (
-        "audio",
+    "audio": (
         {"type": "audio", "base64": "AA==", "mime_type": "audio/mp3"},
         [c.AudioBlock(mime_type="audio/mp3", data="AA==")],
     ),
-    (
-        "audio of no type",
+    "audio of no type": (
         {"type": "audio", "base64": "AA=="},
         [c.AudioBlock(mime_type="audio/wav", data="AA==")],
     ),
-    ("video", {"type": "video", "url": "https://v"}, [c.VideoBlock(mime_type="video/*", url="https://v")]),
-    (
-        "file as data",
+    "video": ({"type": "video", "url": "https://v"}, [c.VideoBlock(mime_type="video/*", url="https://v")]),
+    "file as data": (
         {"type": "file", "base64": "AA==", "mime_type": "application/pdf", "extras": {"filename": "a.pdf"}},
         [
             c.ResourceBlock(
@@ -115,14 +103,12 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "file by address",
+    "file by address": (
         {"type": "file", "url": "https://x/d/a.pdf"},
         [c.LinkBlock(uri="https://x/d/a.pdf", name="a.pdf")],
     ),
-    ("file by id", {"type": "file", "file_id": "f1"}, [c.LinkBlock(uri="file-id:f1", name="file-id:f1")]),
-    (
-        "plain text document",
+    "file by id": ({"type": "file", "file_id": "f1"}, [c.LinkBlock(uri="file-id:f1", name="file-id:f1")]),
+    "plain text document": (
         {"type": "text-plain", "text": "hi", "mime_type": "text/plain", "title": "T", "context": "C"},
         [
             c.ResourceBlock(
@@ -133,13 +119,11 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "tool call",
+    "tool call": (
         {"type": "tool_call", "id": "c1", "name": "think", "args": {"a": 1}},
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
-    (
-        "tool call chunk",
+    "tool call chunk": (
         {"type": "tool_call_chunk", "id": "c1", "name": "think", "args": '{"a', "index": 0},
         [
             ev.ToolCall(
@@ -148,18 +132,15 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             ev.ToolInput(call_id="c1", delta='{"a'),
         ],
     ),
-    (
-        "chunk without arguments yet",
+    "chunk without arguments yet": (
         {"type": "server_tool_call_chunk", "id": "c1", "name": "think", "args": ""},
         called("think", None, title="Think", kind="think")[:1],
     ),
-    (
-        "later chunk of a server's call",
+    "later chunk of a server's call": (
         {"type": "server_tool_call_chunk", "id": "c1", "args": "1}"},
         [ev.ToolInput(call_id="c1", delta="1}")],
     ),
-    (
-        "chunk that only an index names",
+    "chunk that only an index names": (
         {"type": "tool_call_chunk", "id": None, "name": None, "args": "1}", "index": 0},
         [
             ev.Raw(
@@ -168,8 +149,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "server's call without an id",
+    "server's call without an id": (
         {"type": "server_tool_call", "id": "", "name": "think", "args": {}},
         [
             ev.ToolCall(
@@ -178,32 +158,28 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             ev.ToolUpdate(call_id="m:tool", input={}),
         ],
     ),
-    (
-        "server's result",
+    "server's result": (
         {"type": "server_tool_result", "tool_call_id": "c1", "status": "success", "output": "4"},
         [ev.ToolUpdate(call_id="c1", status="completed", raw_output="4", content=(c.TextBlock(text="4"),))],
     ),
-    (
-        "server's failure without words",
+    "server's failure without words": (
         {"type": "server_tool_result", "tool_call_id": "", "status": "error"},
         [ev.ToolUpdate(call_id="m:tool", status="failed", reason="the tool failed")],
     ),
-    (
-        "non standard",
+    "non standard": (
         {"type": "non_standard", "value": {"a": 1}},
         [ev.Raw(source="langchain", payload={"type": "non_standard", "value": {"a": 1}})],
     ),
-    ("unknown", {"type": "hologram"}, [ev.Raw(source="langchain", payload={"type": "hologram"})]),
-    ("media without data", {"type": "image"}, [ev.Raw(source="langchain", payload={"type": "image"})]),
-    (
-        "extras that are none of ours",
+    "unknown": ({"type": "hologram"}, [ev.Raw(source="langchain", payload={"type": "hologram"})]),
+    "media without data": ({"type": "image"}, [ev.Raw(source="langchain", payload={"type": "image"})]),
+    "extras that are none of ours": (
         {"type": "text", "text": "a", "extras": {"trunkline": {"type": "hologram"}}},
         [c.TextBlock(text="a")],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("block", "meaning"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+@pytest.mark.parametrize(("block", "meaning"), TABLE.values(), ids=TABLE)
 def test_a_block_means(block: dict[str, Any], meaning: list[Neutral]) -> None:
     before = repr(block)
     assert MAPPER.to_neutral(block, "m") == meaning
@@ -211,7 +187,7 @@ def test_a_block_means(block: dict[str, Any], meaning: list[Neutral]) -> None:
 
 
 def test_every_standard_block_of_this_langchain_is_in_the_table() -> None:
-    known = {row[1].get("type") for row in TABLE}
+    known = {block.get("type") for block, _ in TABLE.values()}
     assert known >= KNOWN_BLOCK_TYPES - {"invalid_tool_call"}
 
 
@@ -225,8 +201,10 @@ def test_an_invalid_call_has_failed(error: str | None, reason: str) -> None:
     assert failed == ev.ToolUpdate(call_id="c1", status="failed", input='{"a', reason=reason)
 
 
-WORDS = sorted({key for row in TABLE for key in row[1]} | {"file_id", "tool_call_id", "content", "summary"})
-TYPES = sorted({str(row[1].get("type")) for row in TABLE})
+WORDS = sorted(
+    {key for block, _ in TABLE.values() for key in block} | {"file_id", "tool_call_id", "content", "summary"}
+)
+TYPES = sorted({str(block.get("type")) for block, _ in TABLE.values()})
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),

@@ -10,40 +10,33 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutr
 MAPPER = ContentBlockMapper()
 
 
-TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
+TABLE: dict[str, tuple[dict[str, Any], list[Neutral]]] = {
     # Anthropic.
-    (
-        "anthropic tool use",
+    "anthropic tool use": (
         {"type": "tool_use", "id": "c1", "name": "think", "input": {"a": 1}},
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
-    (
-        "anthropic tool use in pieces",
+    "anthropic tool use in pieces": (
         {"type": "tool_use", "id": "c1", "name": "think", "input": {}, "partial_json": '{"a": 1}'},
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
-    (
-        "anthropic tool use cut short",
+    "anthropic tool use cut short": (
         {"type": "tool_use", "id": "c1", "name": "think", "input": {}, "partial_json": '{"a'},
         called("think", '{"a', title="Think", kind="think"),
     ),
-    (
-        "anthropic image",
+    "anthropic image": (
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
         [c.ImageBlock(mime_type="image/png", data=PNG)],
     ),
-    (
-        "anthropic image by file id",
+    "anthropic image by file id": (
         {"type": "image", "source": {"type": "file", "file_id": "f1"}},
         [c.ImageBlock(mime_type="image/*", url="file-id:f1")],
     ),
-    (
-        "anthropic image of a source nobody knows",
+    "anthropic image of a source nobody knows": (
         {"type": "image", "source": "somewhere"},
         [ev.Raw(source="langchain", payload={"type": "image", "source": "somewhere"})],
     ),
-    (
-        "anthropic document",
+    "anthropic document": (
         {
             "type": "document",
             "source": {"type": "text", "media_type": "text/plain", "data": "hi"},
@@ -55,49 +48,40 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "anthropic document by file id",
+    "anthropic document by file id": (
         {"type": "document", "source": {"type": "file", "file_id": "f1"}},
         [c.LinkBlock(uri="file-id:f1", name="file-id:f1")],
     ),
-    (
-        "anthropic document of blocks",
+    "anthropic document of blocks": (
         {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "hi"}]}},
         [c.TextBlock(text="hi")],
     ),
-    (
-        "anthropic document of text",
+    "anthropic document of text": (
         {"type": "document", "source": {"type": "content", "content": "hi"}},
         [c.TextBlock(text="hi")],
     ),
     # OpenAI.
-    (
-        "openai image as data",
+    "openai image as data": (
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
         [c.ImageBlock(mime_type="image/png", data=PNG)],
     ),
-    (
-        "openai image by address",
+    "openai image by address": (
         {"type": "image_url", "image_url": "https://x"},
         [c.ImageBlock(mime_type="image/*", url="https://x")],
     ),
-    (
-        "openai image in a prompt",
+    "openai image in a prompt": (
         {"type": "input_image", "image_url": "https://x"},
         [c.ImageBlock(mime_type="image/*", url="https://x")],
     ),
-    (
-        "openai image by file id",
+    "openai image by file id": (
         {"type": "input_image", "file_id": "f1"},
         [c.ImageBlock(mime_type="image/*", url="file-id:f1")],
     ),
-    (
-        "openai audio",
+    "openai audio": (
         {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
         [c.AudioBlock(mime_type="audio/mp3", data="AA==")],
     ),
-    (
-        "openai file as data",
+    "openai file as data": (
         {"type": "file", "file": {"file_data": "data:application/pdf;base64,AA==", "filename": "a.pdf"}},
         [
             c.ResourceBlock(
@@ -108,72 +92,59 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-    (
-        "openai file by id",
+    "openai file by id": (
         {"type": "input_file", "file_id": "f1"},
         [c.LinkBlock(uri="file-id:f1", name="file-id:f1")],
     ),
-    (
-        "openai file by address",
+    "openai file by address": (
         {"type": "input_file", "file_url": "https://x/a.pdf"},
         [c.LinkBlock(uri="https://x/a.pdf", name="a.pdf")],
     ),
-    ("openai text", {"type": "output_text", "text": "a"}, [c.TextBlock(text="a")]),
-    (
-        "openai summary as text",
+    "openai text": ({"type": "output_text", "text": "a"}, [c.TextBlock(text="a")]),
+    "openai summary as text": (
         {"type": "reasoning", "summary": "a"},
         [ev.Thought(message_id="m", delta="a")],
     ),
-    (
-        "openai raw reasoning",
+    "openai raw reasoning": (
         {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]},
         [ev.Thought(message_id="m", delta="raw")],
     ),
-    (
-        "openai function call",
+    "openai function call": (
         {"type": "function_call", "call_id": "c1", "id": "fc", "name": "think", "arguments": '{"a": 1}'},
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
-    (
-        "openai call without an id",
+    "openai call without an id": (
         {"type": "web_search_call"},
         [ev.Raw(source="langchain", payload={"type": "web_search_call"})],
     ),
     # Google and Bedrock.
-    (
-        "google media",
+    "google media": (
         {"type": "media", "mime_type": "video/mp4", "data": b"\0"},
         [c.VideoBlock(mime_type="video/mp4", data="AA==")],
     ),
-    (
-        "google media by address",
+    "google media by address": (
         {"type": "media", "file_uri": "gs://b/a.pdf"},
         [c.LinkBlock(uri="gs://b/a.pdf", name="a.pdf")],
     ),
-    (
-        "google function call",
+    "google function call": (
         {"type": "function_call", "id": "c1", "name": "think", "args": {"a": 1}},
         called("think", {"a": 1}, title="Think", kind="think"),
     ),
-    ("bedrock text", {"text": "hi"}, [c.TextBlock(text="hi")]),
-    (
-        "bedrock image",
+    "bedrock text": ({"text": "hi"}, [c.TextBlock(text="hi")]),
+    "bedrock image": (
         {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n\x1a\n"}}},
         [c.ImageBlock(mime_type="image/png", data=PNG)],
     ),
-    (
-        "bedrock reasoning",
+    "bedrock reasoning": (
         {"type": "reasoning_content", "reasoning_content": {"text": "hm", "signature": "S"}},
         [ev.Thought(message_id="m", delta="hm", signature="S")],
     ),
     # LangChain before 1.0.
-    (
-        "old image",
+    "old image": (
         {"type": "image", "source_type": "base64", "data": PNG, "mime_type": "image/png"},
         [c.ImageBlock(mime_type="image/png", data=PNG)],
     ),
-    (
-        "old block that LangChain itself trips over",
+    "old block that LangChain itself trips over": (
         {"type": "file", "source_type": "text", "text": "hi", "mime_type": "text/plain"},
         [
             c.ResourceBlock(
@@ -184,10 +155,10 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             )
         ],
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("block", "meaning"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+@pytest.mark.parametrize(("block", "meaning"), TABLE.values(), ids=TABLE)
 def test_a_block_means(block: dict[str, Any], meaning: list[Neutral]) -> None:
     before = repr(block)
     assert MAPPER.to_neutral(block, "m") == meaning
