@@ -64,6 +64,7 @@ class Caller(Editor):
     def __init__(self) -> None:
         super().__init__()
         self.connection_id = ""
+        self.greeting: Any = None
         self.request_close: Callable[[], Any] = lambda: None
         self._sending: asyncio.Queue[bytes] = asyncio.Queue()
         self.wire.receive = self._sending.put_nowait
@@ -75,20 +76,18 @@ class Caller(Editor):
         self.agents_wire.chunks.append(message + b"\n")
         self.connection.receive(message + b"\n")
 
-    async def initialize(self, capabilities: dict[str, Any] | None = None) -> Any:
-        """Initialize."""
-        return await self.call("initialize", protocolVersion=1, clientCapabilities=capabilities or {})
-
 
 Dial = Callable[..., AbstractAsyncContextManager[Caller]]
 
 
 @asynccontextmanager
-async def _calling(work: Callable[[Caller], Any]) -> AsyncGenerator[Caller]:
-    """Carry messages until the test is over; whatever the server said must be valid."""
+async def _calling(work: Callable[[Caller], Any], able: dict[str, Any] | None) -> AsyncGenerator[Caller]:
+    """Initialize and carry messages until the test is over; whatever the server said must be valid."""
     caller = Caller()
     carrying = asyncio.create_task(work(caller))
     try:
+        params = {"protocolVersion": 1, "clientCapabilities": able or {}}
+        caller.greeting = await soon(caller.call("initialize", **params))
         yield caller
     finally:
         carrying.cancel()
@@ -103,9 +102,12 @@ async def _calling(work: Callable[[Caller], Any]) -> AsyncGenerator[Caller]:
 
 @asynccontextmanager
 async def over_websocket(
-    client: httpx.AsyncClient, path: str = "/acp", headers: dict[str, str] | None = None
+    client: httpx.AsyncClient,
+    path: str = "/acp",
+    headers: dict[str, str] | None = None,
+    able: dict[str, Any] | None = None,
 ) -> AsyncGenerator[Caller]:
-    """A client on a WebSocket."""
+    """An initialized client on a WebSocket."""
     url = f"ws://{client.base_url.netloc.decode()}{path}"
     async with connect(url, additional_headers=headers or BEARER, max_size=None) as socket:
 
@@ -115,7 +117,7 @@ async def over_websocket(
             caller.request_close = socket.transport.abort
             await carry_frames(socket, caller)
 
-        async with _calling(work) as caller:
+        async with _calling(work, able) as caller:
             yield caller
 
 
@@ -213,16 +215,19 @@ class HttpCarrier:
 
 @asynccontextmanager
 async def over_http(
-    client: httpx.AsyncClient, path: str = "/acp", headers: dict[str, str] | None = None
+    client: httpx.AsyncClient,
+    path: str = "/acp",
+    headers: dict[str, str] | None = None,
+    able: dict[str, Any] | None = None,
 ) -> AsyncGenerator[Caller]:
-    """A client on streamable HTTP."""
+    """An initialized client on streamable HTTP."""
 
     async def work(caller: Caller) -> None:
         carrier = HttpCarrier(client, path, headers or BEARER, caller)
         caller.request_close = lambda: asyncio.ensure_future(carrier.cut())
         await carrier.work()
 
-    async with _calling(work) as caller:
+    async with _calling(work, able) as caller:
         yield caller
 
 
@@ -269,16 +274,16 @@ class Posting:
         self.headers: dict[str, str] = {}
 
     async def __aenter__(self) -> Posting:
+        await self.initialize()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.client.request("DELETE", "/acp", headers=self.headers)
 
-    async def initialize(self) -> httpx.Response:
+    async def initialize(self) -> None:
         answer = await self.client.post("/acp", json=GREETING)
         assert answer.status_code == 200
         self.headers["acp-connection-id"] = answer.headers["acp-connection-id"]
-        return answer
 
     async def open(self, cwd: Any = "/") -> str:
         async with self.stream() as messages:

@@ -99,7 +99,6 @@ async def test_a_body_that_is_no_message_is_refused_with_the_same_errors() -> No
 
 async def test_a_botched_answer_settles_what_waits_for_it(tmp_path: Path) -> None:
     async with served() as (_, client), Posting(client) as http:
-        await http.initialize()
         session_id = await http.open(tmp_path)
         async with http.stream(session_id) as messages:
             await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/permission"}])
@@ -143,7 +142,6 @@ async def test_requests_that_do_not_belong_anywhere_are_refused() -> None:
         assert (await client.get("/acp", headers={**EVENTS, **unknown})).status_code == 404
         assert (await client.delete("/acp", headers=unknown)).status_code == 404
         async with Posting(client) as http:
-            await http.initialize()
             assert (await http.send(GREETING)).status_code == 400, "it is initialized already"
             assert (await http.send(prompt)).status_code == 400, "Acp-Session-Id is missing"
             assert (await http.send(prompt, "another")).status_code == 400
@@ -169,13 +167,11 @@ async def test_an_id_of_a_websocket_is_none_for_http() -> None:
 async def test_a_connection_belongs_to_one_agent() -> None:
     agents = {"one": ScriptedAgent(), "two": ScriptedAgent()}
     async with served(agents) as (_, client), Posting(client) as http:
-        await http.initialize()
         assert (await client.get("/acp/two", headers={**EVENTS, **http.headers})).status_code == 404
 
 
 async def test_a_second_reader_takes_a_stream_over_and_gets_what_waits() -> None:
     async with served() as (_, client), Posting(client) as http:
-        await http.initialize()
         session_id = await http.open()
         async with http.stream(), http.stream(session_id) as lost:
             assert (await lost.next())["params"]["update"]["sessionUpdate"] == "available_commands_update"
@@ -187,7 +183,6 @@ async def test_a_second_reader_takes_a_stream_over_and_gets_what_waits() -> None
 
 async def test_what_is_said_before_its_stream_is_read_waits_there_in_order() -> None:
     async with served() as (app, client), Posting(client) as http:
-        await http.initialize()
         session_id = await http.open()
         await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/long 20"}])
         session = await session_in(app, session_id)
@@ -202,18 +197,20 @@ async def test_what_is_said_before_its_stream_is_read_waits_there_in_order() -> 
 
 
 async def test_a_connection_reads_so_many_sessions_and_no_more() -> None:
-    async with served(limits=Limits(streams=1)) as (_, client), Posting(client) as http:
-        await http.initialize()
-        async with http.stream(), http.stream("one"):
-            headers = {**http.headers, **EVENTS, "acp-session-id": "two"}
-            assert (await client.get("/acp", headers=headers)).status_code == 409
+    async with (
+        served(limits=Limits(streams=1)) as (_, client),
+        Posting(client) as http,
+        http.stream(),
+        http.stream("one"),
+    ):
+        headers = {**http.headers, **EVENTS, "acp-session-id": "two"}
+        assert (await client.get("/acp", headers=headers)).status_code == 409
 
 
 async def test_a_client_that_opens_a_session_before_its_stream_hears_the_history() -> None:
     async with served() as (_, client):
         await run_events(client, run_input("/text", thread="t1"))
         async with Posting(client) as http:
-            await http.initialize()
             async with http.stream() as messages:
                 await http.post("session/load", "t1", 1, cwd="/", mcpServers=[])
                 heard = [await messages.next()]
@@ -228,7 +225,6 @@ async def test_a_client_that_opens_a_session_before_its_stream_hears_the_history
 async def test_a_delete_ends_the_streams_and_the_turn() -> None:
     agent, running, stopped = agent_that_waits()
     async with served(agent) as (_, client), Posting(client) as http:
-        await http.initialize()
         session_id = await http.open()
         async with http.stream() as messages, http.stream(session_id) as more:
             await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "go"}])
@@ -245,7 +241,6 @@ async def test_a_session_that_nobody_listens_to_any_more_ends_its_turn_and_nothi
 ) -> None:
     agent, running, stopped = agent_that_waits()
     async with served(agent, limits=hasty) as (_, client), Posting(client) as http:
-        await http.initialize()
         session_id = await http.open()
         async with http.stream() as messages:
             async with http.stream(session_id) as heard:
@@ -362,7 +357,6 @@ async def test_whoever_asks_without_listening_is_dropped() -> None:
         served(limits=Limits(unread_bytes=1000, stall_seconds=60)) as (_, client),
         Posting(client) as http,
     ):
-        await http.initialize()
         status = 202
         async with asyncio.timeout(10):
             while status == 202:

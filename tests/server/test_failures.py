@@ -102,14 +102,12 @@ class Unready:
 @pytest.mark.parametrize("dial", [over_websocket, over_http])
 async def test_a_client_of_acp_on_the_network_is_not_told_either(dial: Dial) -> None:
     async with served(make(fail)) as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         with pytest.raises(RpcError, match="FileNotFoundError"):
             await caller.prompt(session_id, "go")
         await caller.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         assert "home" not in json.dumps(caller.agents_wire.messages)
     async with served(Unready()) as (_, client), dial(client) as caller:
-        await caller.initialize()
         error = await caller.refused("session/new", cwd="/", mcpServers=[])
         assert "its log says what" in str(error)
         assert "home" not in json.dumps(caller.agents_wire.messages)

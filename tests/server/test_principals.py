@@ -232,7 +232,6 @@ def acp_socket(path: str) -> Case:
     async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
         place = path.format(agent="default")
         async with over_websocket(world.client, place, headers) as caller:
-            await caller.initialize()
             seen: Seen = [await caller.call("session/list")]
             about: dict[str, Any] = {"sessionId": thread, "cwd": "/", "mcpServers": []}
             caller.connection.notify("session/cancel", {"sessionId": thread})

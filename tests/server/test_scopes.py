@@ -336,6 +336,7 @@ class Method(NamedTuple):
 
 
 PLACE: dict[str, Any] = {"cwd": "/", "mcpServers": []}
+FILES = {"fs": {"readTextFile": True, "writeTextFile": True}}
 METHODS = {
     "authenticate": Method("admin", {"methodId": "none"}),
     "logout": Method("admin"),
@@ -375,8 +376,7 @@ async def test_a_method_opens_and_shows_what_the_scopes_say(name: str, dial: Dia
         async def visit(number: int, scopes: frozenset[str]) -> None:
             thread = f"t{number}"
             await run_events(client, run_input(PAST, thread=thread, run="r-old"))
-            async with dial(client, headers=bearer(secret_of(scopes))) as caller:
-                await caller.initialize({"fs": {"readTextFile": True, "writeTextFile": True}})
+            async with dial(client, headers=bearer(secret_of(scopes)), able=FILES) as caller:
                 if name == "session/prompt":
                     assert await attempt(caller, "session/resume", {"sessionId": thread, **PLACE}) == ""
                 code = await attempt(caller, name, {"sessionId": thread, **method.params})

@@ -42,18 +42,16 @@ def dial(request: pytest.FixtureRequest) -> Dial:
 
 async def test_a_turn_with_tools_is_shown_in_order(dial: Dial, tmp_path: Path) -> None:
     async with served() as (_, client), dial(client) as caller:
-        greeting = await caller.initialize()
         session_id = await caller.open(tmp_path)
         result = await caller.prompt(session_id, "/tools")
         heard = caller.heard()
-    assert greeting["agentInfo"]["name"] == "demo"
+    assert caller.greeting["agentInfo"]["name"] == "demo"
     assert result["stopReason"] == "end_turn"
     assert heard.index("tool_call") < heard.index("tool_call_update") < heard.index("= session/prompt")
 
 
 async def test_a_permission_is_asked_and_its_answer_counts(dial: Dial, tmp_path: Path) -> None:
     async with served() as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open(tmp_path)
         caller.permit("reject_once", "allow_once")
         await caller.prompt(session_id, "/permission")
@@ -65,7 +63,6 @@ async def test_a_permission_is_asked_and_its_answer_counts(dial: Dial, tmp_path:
 async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
     agent, running, stopped = agent_that_waits()
     async with served(agent) as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
@@ -77,7 +74,6 @@ async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
 async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
     agent, running, stopped = agent_that_waits()
     async with served(agent) as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
         request_id, answer = caller.connection.ask("session/prompt", params)
@@ -91,11 +87,9 @@ async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_a
     async with served() as (_, client):
         await run_events(client, run_input("hello from a page", thread="t1"))
         async with over_websocket(client) as first:
-            await first.initialize()
             await first.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
             await first.prompt("t1", "hello from an editor")
         async with dial(client) as caller:
-            await caller.initialize()
             await caller.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
             output = [update["content"]["text"] for update in caller.updates("user_message_chunk")]
             heard = caller.heard()
@@ -106,18 +100,15 @@ async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_a
 async def test_sessions_on_a_journal_outlive_the_server(dial: Dial, tmp_path: Path) -> None:
     journal = f"sqlite:{tmp_path}/journal.db"
     async with served(journal=journal) as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         await caller.prompt(session_id, "remember me")
     async with served(journal=journal) as (_, client), dial(client) as caller:
-        await caller.initialize()
         await caller.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         assert caller.updates("user_message_chunk")[0]["content"]["text"] == "remember me"
 
 
 async def test_two_sessions_of_one_connection_do_not_mix(dial: Dial) -> None:
     async with served() as (_, client), dial(client) as caller:
-        await caller.initialize()
         one, two = await caller.open(), await caller.open()
         await asyncio.gather(caller.prompt(one, "/long 300"), caller.prompt(two, "/long 300"))
         whole = "".join(f"{number} " for number in range(1, 301))
@@ -143,11 +134,9 @@ TOKENS = [
 async def test_the_sessions_of_another_principal_do_not_exist(dial: Dial) -> None:
     async with served(tokens=TOKENS) as (_, client):
         async with dial(client, headers=bearer("the-secret-of-ada")) as ada:
-            await ada.initialize()
             session_id = await ada.open()
             await ada.prompt(session_id, "/text")
         async with dial(client, headers=bearer("the-secret-of-bob")) as bob:
-            await bob.initialize()
             error = await bob.refused("session/load", sessionId=session_id, cwd="/", mcpServers=[])
             assert error.rpc_code == -32002
             assert (await bob.call("session/list"))["sessions"] == []
@@ -158,7 +147,6 @@ async def test_a_token_that_may_not_answer_is_asked_nothing(dial: Dial, tmp_path
         served(tokens=TOKENS) as (app, client),
         dial(client, headers=bearer("she-only-prompts-")) as caller,
     ):
-        await caller.initialize()
         session_id = await caller.open(tmp_path)
         prompting = asyncio.create_task(caller.prompt(session_id, "/permission"))
         session = await session_in(app, session_id, "ada")
@@ -175,12 +163,10 @@ async def test_a_login_of_the_agent_takes_the_scope_admin(dial: Dial) -> None:
     agent = resolve_target("demo-auth")
     async with served(agent, tokens=TOKENS) as (_, client):
         async with dial(client, headers=bearer("she-only-prompts-")) as caller:
-            await caller.initialize()
             error = await caller.refused("authenticate", methodId="demo-login")
             assert error.rpc_code == -32600
             assert "'admin'" in error.data["details"]
         async with dial(client, headers=bearer("the-secret-of-ada")) as caller:
-            await caller.initialize()
             assert (await caller.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
             await caller.call("authenticate", methodId="demo-login")
             assert await caller.open()
@@ -191,7 +177,6 @@ async def test_what_a_token_does_not_open_is_refused_as_over_http(dial: Dial) ->
         served(tokens=TOKENS) as (_, client),
         dial(client, headers=bearer("she-only-prompts-")) as caller,
     ):
-        await caller.initialize()
         session_id = await caller.open()
         for method, scope in (("session/set_mode", "answer"), ("session/delete", "admin")):
             error = await caller.refused(method, sessionId=session_id, modeId="code")
@@ -202,11 +187,9 @@ async def test_what_a_token_does_not_open_is_refused_as_over_http(dial: Dial) ->
 async def test_no_client_starts_programs_on_the_server_unless_it_is_allowed(dial: Dial) -> None:
     programs: list[Any] = [{"name": "shell", "command": "/bin/sh", "args": [], "env": []}]
     async with served() as (_, client), dial(client) as caller:
-        await caller.initialize()
         error = await caller.refused("session/new", cwd="/", mcpServers=programs)
         assert (error.rpc_code, "client_programs" in str(error)) == (-32602, True)
     async with served(limits=Limits(client_programs=True)) as (_, client), dial(client) as caller:
-        await caller.initialize()
         assert await caller.call("session/new", cwd="/", mcpServers=programs)
 
 
@@ -217,14 +200,12 @@ def remote(url: str, **fields: Any) -> list[Any]:
 async def test_no_client_names_servers_on_the_web_unless_their_host_is_allowed(dial: Dial) -> None:
     far = remote("https://mcp.example.org/mcp", reach=["127.0.0.1"])
     async with served() as (_, client), dial(client) as caller:
-        greeting = await caller.initialize()
-        assert greeting["agentCapabilities"]["mcpCapabilities"] == {"http": False, "sse": False}
+        assert caller.greeting["agentCapabilities"]["mcpCapabilities"] == {"http": False, "sse": False}
         known = await caller.open()
         for method in ("session/new", "session/load", "session/resume", "session/fork"):
             error = await caller.refused(method, sessionId=known, cwd="/", mcpServers=far)
             assert (error.rpc_code, "--allow-mcp" in str(error)) == (-32602, True)
     async with served(allow_mcp=["mcp.example.org"]) as (app, client), dial(client) as caller:
-        await caller.initialize()
         for url in (
             "http://127.0.0.1/mcp",
             "http://localhost/",
@@ -248,12 +229,11 @@ async def test_several_agents_have_an_address_each_and_keep_to_their_own_session
 
     async with served({"one": make(one, name="one"), "two": make(two, name="two")}) as (_, client):
         async with dial(client, "/acp/two") as caller:
-            await caller.initialize()
             session_id = await caller.open()
             await caller.prompt(session_id, "who?")
             assert caller.text == "I am two"
         async with dial(client, "/acp") as caller:
-            assert (await caller.initialize())["agentInfo"]["name"] == "one", "the first is the default"
+            assert caller.greeting["agentInfo"]["name"] == "one", "the first is the default"
             for method in ("session/load", "session/resume", "session/fork"):
                 error = await caller.refused(method, sessionId=session_id, cwd="/", mcpServers=[])
                 assert (error.rpc_code, "another agent" in str(error)) == (-32002, True)
@@ -298,12 +278,11 @@ async def test_a_principal_has_so_many_connections_and_no_more() -> None:
     async with served(tokens=TOKENS, limits=Limits(acp_connections=2)) as (_, client):
         url = f"ws://{client.base_url.netloc.decode()}/acp"
         ada, bob = bearer("the-secret-of-ada"), bearer("the-secret-of-bob")
-        async with connect(url, additional_headers=ada), over_http(client, headers=ada) as caller:
-            await caller.initialize()
+        async with connect(url, additional_headers=ada), over_http(client, headers=ada):
             assert await websocket_status(url, ada) == 429
             assert (await client.post("/acp", json=GREETING, headers=ada)).status_code == 429
             async with over_http(client, headers=bob) as another:
-                await another.initialize()
+                assert another.greeting["protocolVersion"] == 1
         async with asyncio.timeout(5):
             while (await client.post("/acp", json=GREETING, headers=ada)).status_code == 429:
                 await asyncio.sleep(0.01)
@@ -312,7 +291,6 @@ async def test_a_principal_has_so_many_connections_and_no_more() -> None:
 async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) -> None:
     agent, running, _ = agent_that_waits()
     async with served(agent, limits=Limits(acp_requests=1)) as (_, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
@@ -336,7 +314,6 @@ async def test_a_client_that_is_cut_off_ends_its_turn(dial: Dial, hasty: Limits)
     agent, running, stopped = agent_that_waits()
     async with served(agent, limits=hasty) as (app, client):
         async with dial(client) as caller:
-            await caller.initialize()
             session_id = await caller.open()
             prompting = asyncio.create_task(caller.prompt(session_id, "go"))
             await soon(running.wait())
@@ -355,7 +332,6 @@ async def test_a_turn_that_somebody_else_follows_goes_on_with_its_question(
 ) -> None:
     async with served(limits=hasty) as (app, client):
         async with dial(client) as caller:
-            await caller.initialize()
             session_id = await caller.open(tmp_path)
             caller.answers["session/request_permission"] = lambda _: asyncio.Event().wait()
             prompting = asyncio.create_task(caller.prompt(session_id, "/permission"))
@@ -387,8 +363,7 @@ async def test_a_request_that_the_client_takes_with_it_fails_and_its_files_are_g
             yield "failed"
 
     async with served(make(reads), limits=hasty) as (app, client):
-        async with dial(client) as caller:
-            await caller.initialize({"fs": {"readTextFile": True}, "terminal": True})
+        async with dial(client, able={"fs": {"readTextFile": True}, "terminal": True}) as caller:
             session_id = await caller.open(tmp_path)
             caller.answers["fs/read_text_file"] = lambda _: asyncio.Event().wait()
             prompting = asyncio.create_task(caller.prompt(session_id, "go"))
@@ -419,7 +394,6 @@ async def test_a_client_that_says_nothing_is_let_go() -> None:
 async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial: Dial) -> None:
     agent, running, _ = agent_that_waits()
     async with served(agent) as (app, client), dial(client) as caller:
-        await caller.initialize()
         session_id = await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
@@ -434,7 +408,6 @@ async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial:
 async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial) -> None:
     agent, running, _ = agent_that_waits()
     async with served(agent) as (app, client), dial(client) as caller:
-        await caller.initialize()
         session_id, other = await caller.open(), await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
