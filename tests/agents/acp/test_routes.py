@@ -48,6 +48,22 @@ def test_what_is_kept_for_unknown_sessions_is_bounded() -> None:
     assert len(got) == module.EARLY_UPDATES + 1
 
 
+def test_long_updates_of_unknown_sessions_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EARLY_CHARACTERS", 300)
+    known, got = routes(), list[Any]()
+    for session_id in ("first", "second", "third"):
+        long = {"sessionId": session_id, "update": {"sessionUpdate": session_id, "text": "x" * 100}}
+        known.take_notification("session/update", long)
+    for session_id in ("first", "second", "third"):
+        known.attach(session_id, got.append, RefusesAll())
+        known.detach(session_id)
+    assert [one["sessionUpdate"] for one in got] == ["second", "third"]
+    huge = {"sessionId": "fourth", "update": {"sessionUpdate": "x" * 1000}}
+    known.take_notification("session/update", huge)
+    known.attach("fourth", got.append, RefusesAll())
+    assert len(got) == 2
+
+
 def test_odd_updates_and_notifications_harm_nothing() -> None:
     known, got = routes(), list[Any]()
     known.attach("a", got.append, RefusesAll())

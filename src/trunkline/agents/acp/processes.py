@@ -25,6 +25,7 @@ class AgentProcesses:
         self._idle = idle
         self._spare: AgentConnection | None = None
         self._users: dict[AgentConnection, int] = {}
+        self._retired: set[AgentConnection] = set()
         self._lock = asyncio.Lock()
         self._closing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -39,8 +40,8 @@ class AgentProcesses:
         """Give a process to a session, which gives it back with ``release``."""
         async with self._lock:
             if self._shared:
-                common = next((one for one in self._users if not one.ended.is_set()), None)
-                return self._hand_out(common or await self._have_spare())
+                usable = (one for one in self._users if not one.ended.is_set() and one not in self._retired)
+                return self._hand_out(next(usable, None) or await self._have_spare())
             if self._spare is not None and not self._spare.ended.is_set():
                 return self._hand_out(self._spare)
         # Several start at once: one that hangs holds up its own session alone.
@@ -59,6 +60,11 @@ class AgentProcesses:
         self._users[connection] += 1
         return True
 
+    def retire(self, connection: AgentConnection) -> None:
+        """Give a process to no other session; those that use it keep it."""
+        if connection in self._users:
+            self._retired.add(connection)
+
     async def release(self, connection: AgentConnection, *, interrupt: bool = False) -> None:
         """Take a process back from a session; it is ended once no session uses it."""
         left = self._users.get(connection, 0) - 1
@@ -66,6 +72,7 @@ class AgentProcesses:
             self._users[connection] = left
             return
         self._users.pop(connection, None)
+        self._retired.discard(connection)
         await self._close(connection, interrupt=interrupt)
 
     def give_back(self, connection: AgentConnection) -> None:
@@ -89,6 +96,7 @@ class AgentProcesses:
         for connection in {*self._users, *([spare] if spare is not None else [])}:
             self._close_soon(connection)
         self._users.clear()
+        self._retired.clear()
         if self._closing:
             await asyncio.wait(self._closing)
 

@@ -6,6 +6,7 @@ is not known yet is kept, within limits, until the session is attached.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Generator, Mapping
@@ -19,6 +20,8 @@ log = logging.getLogger("trunkline.acp")
 EARLY_SESSIONS = 64
 EARLY_UPDATES = 1000
 """How many sessions may be named before they are attached, and how many updates of each are kept."""
+EARLY_CHARACTERS = 16 * 1024 * 1024
+"""How long all of these updates may be together."""
 GENERAL_NOTIFICATIONS = 64
 
 Wait = Awaitable[Any] | None
@@ -49,7 +52,8 @@ class SessionRoutes:
     def __init__(self, wait_for: Callable[[Awaitable[Any]], None]) -> None:
         """``wait_for`` lets the agent wait for what a handler gave back."""
         self._routes: dict[str, _Route] = {}
-        self._early: dict[str, deque[Mapping[str, Any]]] = {}
+        self._early: dict[str, deque[tuple[Mapping[str, Any], int]]] = {}
+        self._early_size = 0
         self._general: deque[tuple[str, Params]] = deque(maxlen=GENERAL_NOTIFICATIONS)
         self._gone: deque[str] = deque(maxlen=EARLY_SESSIONS)
         self.updates: Counter[str] = Counter()
@@ -76,7 +80,7 @@ class SessionRoutes:
         if on_notification is not None:
             while self._general:
                 self._give(on_notification(*self._general.popleft()))
-        for update in self._early.pop(session_id, ()):
+        for update in self._take_early(session_id):
             self._give(route.on_update(update))
 
     def detach(self, session_id: str) -> None:
@@ -84,7 +88,7 @@ class SessionRoutes:
         self.updates.pop(session_id, None)
         if self._routes.pop(session_id, None) is not None:
             self._gone.append(session_id)
-        self._early.pop(session_id, None)
+        self._take_early(session_id)
 
     @contextmanager
     def opening(self, requests: RequestHandler) -> Generator[None]:
@@ -121,12 +125,28 @@ class SessionRoutes:
             if waiting is not None:
                 self._wait_for(waiting)
         elif session_id not in self._gone:
-            if session_id not in self._early and len(self._early) >= EARLY_SESSIONS:
-                self._early.pop(next(iter(self._early)))
-            kept = self._early.setdefault(session_id, deque(maxlen=EARLY_UPDATES))
-            if len(kept) == EARLY_UPDATES:
-                log.warning("more than %d updates came for an unknown session", EARLY_UPDATES)
-            kept.append(update)
+            self._keep_early(session_id, update)
+
+    def _keep_early(self, session_id: str, update: dict[str, Any]) -> None:
+        """Keep an update until its session is attached; when there is no room, the oldest go."""
+        if session_id not in self._early and len(self._early) >= EARLY_SESSIONS:
+            self._take_early(next(iter(self._early)))
+        kept = self._early.setdefault(session_id, deque())
+        size = len(json.dumps(update))
+        kept.append((update, size))
+        self._early_size += size
+        if len(kept) > EARLY_UPDATES:
+            log.warning("more than %d updates came for an unknown session", EARLY_UPDATES)
+            self._early_size -= kept.popleft()[1]
+        while self._early_size > EARLY_CHARACTERS:
+            log.warning("updates of unknown sessions are too long to be kept: the oldest are discarded")
+            self._take_early(next(iter(self._early)))
+
+    def _take_early(self, session_id: str) -> list[Mapping[str, Any]]:
+        """Give what was kept for a session; it is kept no longer."""
+        kept = self._early.pop(session_id, ())
+        self._early_size -= sum(size for _, size in kept)
+        return [update for update, _ in kept]
 
     def _take_general(self, method: str, params: Params) -> None:
         told = [route.on_notification for route in self._routes.values() if route.on_notification is not None]

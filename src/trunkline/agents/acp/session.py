@@ -179,7 +179,7 @@ class AcpSession:
         told_at: float | None = None
         while not future.done():
             limits = [limit for limit in (notice_after if told_at is None else None, stop_after) if limit]
-            left = min(limits, default=_LOOK_EVERY) - (self._events.silent_for or 0.0)
+            left = min(limits) - (self._events.silent_for or 0.0) if limits else _LOOK_EVERY
             await asyncio.wait({future}, timeout=max(left, _LOOK_AFTER))
             silent = self._events.silent_for
             if told_at != self._events.heard_at:
@@ -248,17 +248,19 @@ class AcpSession:
         connection.notify("session/cancel", {"sessionId": self._native.native_id})
         await asyncio.wait({future}, timeout=self._settings.cancel_within)
         if not future.done():
-            self._ending = asyncio.create_task(self._stop(connection, future))
+            self._ending = asyncio.create_task(self._stop(connection))
 
-    async def _stop(self, connection: AgentConnection, future: asyncio.Future[Any]) -> None:
+    async def _stop(self, connection: AgentConnection) -> None:
         """Stop an agent that does not react to session/cancel; our session stays, and is loaded again."""
         name = self._agent.card.title
         if self._agent.processes.users_of(connection) > 1:
-            # Other sessions use this process.
-            self._native.notice(f"{name} goes on with a cancelled prompt", severity="warning")
-            await asyncio.wait({future}, timeout=self._settings.session_within)
-            if not future.done():
-                await self._native.let_go()
+            self._native.notice(
+                f"{name} goes on with a cancelled prompt",
+                "Other sessions use its process; this one goes on in another.",
+                severity="warning",
+            )
+            self._agent.processes.retire(connection)
+            await self._native.let_go()
             return
         log.warning("%s did not react to session/cancel, and is stopped", name)
         await self._native.let_go(interrupt=True)
