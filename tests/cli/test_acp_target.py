@@ -64,8 +64,8 @@ def test_no_agent_outlives_the_command(tmp_path: Path, number: signal.Signals) -
     wait_until_gone(int(sleeper.read_text()))
 
 
-async def test_an_editor_reaches_the_agent_through_us(tmp_path: Path) -> None:
-    program, *args = command("acp", target(tmp_path, "--early"))
+async def test_an_editor_reaches_the_agent_through_our_own_front_end(tmp_path: Path) -> None:
+    program, *args = command("acp", "--no-splice", target(tmp_path, "--early"))
     async with AcpClient(program, args, cwd=str(tmp_path), permission="allow") as editor:
         assert editor.card.name == "scripted-agent"
         await soon(editor.new_session())

@@ -214,7 +214,9 @@ def test_an_editor_is_told_the_command_that_logs_in(home: Path) -> None:
         {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
         {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": str(home), "mcpServers": []}},
     ]
-    said = run("acp", target, stdin="".join(json.dumps(line) + "\n" for line in lines), cwd=home)
+    said = run(
+        "acp", "--no-splice", target, stdin="".join(json.dumps(line) + "\n" for line in lines), cwd=home
+    )
     error = next(message["error"] for message in said.lines if message.get("id") == 1)
     assert error["code"] == -32000
     assert f"log in with: trunkline login {shlex.quote(target)}" in json.dumps(error, ensure_ascii=False)

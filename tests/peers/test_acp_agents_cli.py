@@ -91,6 +91,11 @@ class Editor(Stage):
         return self._person.env
 
 
+def through_our_front_end(person: Person) -> list[str]:
+    """How an editor starts the agent to open sessions by our ids; spliced, it would need the agent's own."""
+    return [sys.executable, "-m", "trunkline", "acp", "--no-splice", person.target]
+
+
 @pytest.fixture(params=[CLAUDE, CODEX], ids=lambda agent: agent.name)
 def person(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Generator[Person]:
     agent: CodingAgent = request.param
@@ -146,7 +151,7 @@ async def test_one_session_goes_on_at_the_command_line_in_an_editor_and_in_a_pag
             editor.open("load", "load", session_id),
             editor.prompt("shell", session_id, "Please #shell it", answers=[ALLOW[person.place.agent.name]]),
         ],
-        target=person.target,
+        command=through_our_front_end(person),
     )
     assert "result" in report["steps"]["load"], report["steps"]["load"]
     assert report["steps"]["shell"]["result"]["stopReason"] == "end_turn"
@@ -186,7 +191,7 @@ async def test_files_and_terminals_of_the_agent_are_the_editors(person: Person, 
             editor.prompt("shell", "s", "Please #shell it", answers=["allow"]),
             editor.prompt("write", "s", "Please #write it", answers=["allow"]),
         ],
-        target=person.target,
+        command=through_our_front_end(person),
     )
     heard = [item for step in report["steps"].values() for item in step["heard"]]
     (created,) = [item["params"] for item in heard if item.get("method") == "terminal/create"]
