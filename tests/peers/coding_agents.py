@@ -144,11 +144,14 @@ def program_of(root: Path, agent: CodingAgent) -> str:
 def install(root: Path, agent: CodingAgent, home: Path, model: ScriptedModel) -> Installed:
     """Give an agent a home and a model. All else that it tries to reach is refused by the model's server."""
     home.mkdir(exist_ok=True)
+    temporary = home / "tmp"
+    temporary.mkdir(exist_ok=True)
     nothing_outside = {f"{scheme}_PROXY": model.url for scheme in ("HTTP", "HTTPS")}
     nothing_outside |= {name.lower(): url for name, url in nothing_outside.items()}
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
+        "TMPDIR": str(temporary),
         "NO_PROXY": "127.0.0.1,localhost",
         "no_proxy": "127.0.0.1,localhost",
         "npm_config_update_notifier": "false",
