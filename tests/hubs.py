@@ -14,7 +14,6 @@ from trunkline.commands import Prompt
 from trunkline.cursor import Entry
 from trunkline.journal import Journal, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.session.settings import Settings
@@ -179,25 +178,3 @@ def text_of(events: list[Any]) -> str:
 async def forever() -> None:
     """Wait until cancelled."""
     await asyncio.Event().wait()
-
-
-__all__ = [
-    "BRISK",
-    "WAIT",
-    "TurnContext",
-    "collect",
-    "echo",
-    "entries_of",
-    "events_of",
-    "forever",
-    "make",
-    "only",
-    "opened",
-    "reopened",
-    "session_for",
-    "soon",
-    "text_of",
-    "run_turn",
-    "until",
-    "hub_for",
-]

@@ -14,8 +14,6 @@ from trunkline.content import TextBlock
 from trunkline.conversation import CallPart, Conversation, MediaPart, SourcePart, TextPart, ThoughtPart
 from trunkline.grammar import Grammar, Phase
 
-__all__ = ["Meaning", "LegalSession", "meaning_of", "rechunked", "rewound_sessions", "legal_sessions"]
-
 T = TypeVar("T")
 
 _PIECES = st.text(alphabet="ab é😀\n", min_size=1, max_size=5)

@@ -22,8 +22,6 @@ from trunkline.translate import Translator
 A = TypeVar("A")
 B = TypeVar("B")
 
-__all__ = ["event_kinds", "json_values", "sloppy_streams", "structs_of", "values_of"]
-
 _KEYS = st.text(alphabet="ab/~0-é ", max_size=3)
 _SCALARS = (
     st.none()

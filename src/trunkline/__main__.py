@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trunkline.agents.interface import Agent
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run a command.

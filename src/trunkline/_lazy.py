@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy_names", "warn_renamed"]
-
 
 def lazy_names(
     package: str,

@@ -14,8 +14,6 @@ from trunkline import events as ev
 from trunkline.conversation import Call
 from trunkline.errors import TrunklineError
 
-__all__ = ["exception_in", "marks_of", "without_words"]
-
 _MARK = "trunkline"
 _WHY = {
     "rate_limited": "the model's provider wants fewer requests: try again later",

@@ -12,8 +12,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 
-__all__ = ["NO_REWIND", "AnswerQuestions", "Intent", "StartTurn", "TooLate"]
-
 NO_REWIND: Any = object()
 """Stands for: leave the history as it is."""
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterable
 from typing import Any, cast
 
-__all__ = ["PatchError", "apply_patch", "copy_json", "diff", "same_json"]
-
 Operation = dict[str, Any]
 
 _POINTER = re.compile(r"(/([^~/]|~[01])*)*", re.DOTALL)

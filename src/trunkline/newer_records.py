@@ -12,8 +12,6 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-__all__ = ["convert_known"]
-
 T = TypeVar("T")
 
 # msgspec ends its message with the place: "Invalid enum value 'done' - at `$.stop_reason`". A place inside a

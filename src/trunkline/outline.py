@@ -18,19 +18,6 @@ from trunkline.conversation import Call, CallPart, Conversation, Message, TextPa
 from trunkline.folding import Folder
 from trunkline.questions import ClientCall
 
-__all__ = [
-    "CLIENT_MESSAGE_ID",
-    "client_results",
-    "Outline",
-    "OutlineReader",
-    "PresentOutline",
-    "Step",
-    "TakenBack",
-    "TurnOutline",
-    "is_message",
-    "outline_of",
-]
-
 CLIENT_MESSAGE_ID = "agui.messageId"
 """Where the meta of an answer says in which message of the client it came."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["escape", "escape_json", "one_line", "reveal", "safe_title"]
-
 _LONGEST_TITLE = 1000
 _UNSAFE = re.compile(
     "["

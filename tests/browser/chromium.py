@@ -8,8 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SECONDS", "Browser", "Page", "find_chromium"]
-
 SECONDS = 15
 """How long a page may take for one step."""
 

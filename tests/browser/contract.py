@@ -17,8 +17,6 @@ import pytest
 from tests.browser.chromium import Browser, Page
 from tests.browser.servers import SECRET
 
-__all__ = ["REFUSED", "Chat", "PageContract"]
-
 _COMPLAINTS = ("error:", "warning:", "pageerror:")
 _CLICKS = 4
 _threads = itertools.count(1)

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from tests.cli.child_programs import command
 
-__all__ = ["SECRET", "serve_agent", "serve_site"]
-
 SECRET = "0123456789abcdef"
 SECONDS = 30
 _ROOT = Path(__file__).parents[2]  # agents of the tests import their helpers from here

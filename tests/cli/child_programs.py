@@ -17,8 +17,6 @@ from trunkline.cli.journals import opened_journal
 from trunkline.events import AnyEvent
 from trunkline.journal import Record, SessionInfo, SessionKey
 
-__all__ = ["Pty", "Result", "command", "events_of", "kept", "run", "run_program", "start"]
-
 SECONDS = 60.0
 
 

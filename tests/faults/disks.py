@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Disk", "as_anybody", "can_mount"]
-
 MEBIBYTE = 2**20
 SIZE = 64 * MEBIBYTE
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from tests.hubs import WAIT, soon
 
-__all__ = ["Child", "child"]
-
 ROOT = Path(__file__).parents[2]
 LONGEST_LINE = 2**20
 

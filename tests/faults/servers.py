@@ -19,19 +19,6 @@ from typing import Any
 
 from tests.process_state import eventually
 
-__all__ = [
-    "AGENTS",
-    "SECONDS",
-    "SECRET",
-    "Connection",
-    "Life",
-    "Server",
-    "JsonObject",
-    "serving",
-    "text_of",
-    "run_input",
-]
-
 ROOT = Path(__file__).parents[2]
 AGENTS = ROOT / "tests/faults/children/served.py"
 SECRET = "a-secret-for-the-faults"

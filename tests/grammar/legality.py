@@ -4,8 +4,6 @@ from typing import Any, cast
 
 from trunkline import events as ev
 
-__all__ = ["breaches"]
-
 OF_ANY_TURN = (ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed)
 ANYTIME = (
     *OF_ANY_TURN, ev.Notice, ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.ContextUsage, ev.Custom,

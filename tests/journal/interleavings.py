@@ -9,8 +9,6 @@ from trunkline.errors import Fenced
 from trunkline.events import Text
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 
-__all__ = ["Step", "run_steps", "steps"]
-
 KEY = SessionKey("ada", "one")
 TTL = 10.0
 

@@ -23,25 +23,6 @@ from trunkline.protocols.jsonrpc.messages import Malformed, parse
 from trunkline.server.app import Server
 from trunkline.session.session import Session
 
-__all__ = [
-    "EVENTS",
-    "GREETING",
-    "Caller",
-    "Dial",
-    "Heard",
-    "HttpCarrier",
-    "Posting",
-    "agent_that_waits",
-    "answering",
-    "bearer",
-    "callers_of",
-    "calling",
-    "carry_frames",
-    "over_http",
-    "over_websocket",
-    "session_in",
-]
-
 GREETING = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 EVENTS = {"accept": "text/event-stream"}
 

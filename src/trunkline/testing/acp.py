@@ -29,8 +29,6 @@ from trunkline.testing.recording import Sent, select_option
 from trunkline.testing.validation import validate_acp_update
 from trunkline.transports.memory import MemoryTransport
 
-__all__ = ["AcpEditor"]
-
 Answered = dict[str, Any]
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from trunkline.journal import Journal
     from trunkline.session.hub import Hub
 
-__all__ = ["memory_journal", "scripted_hub"]
-
 
 @pytest.fixture
 def memory_journal() -> Journal:

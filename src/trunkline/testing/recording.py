@@ -12,8 +12,6 @@ from trunkline.frontends.acp.manual import Unhandled
 from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Id, RpcError
 from trunkline.testing.validation import validate_acp_update
 
-__all__ = ["RecordingTransport", "Sent", "select_option"]
-
 
 class Sent(NamedTuple):
     """A message that was sent."""

@@ -5,8 +5,6 @@ from typing import Any
 from trunkline import events as ev
 from trunkline.agents.langchain.messages.mapper import Neutral
 
-__all__ = ["PNG", "called"]
-
 PNG = "iVBORw0KGgo="
 """The beginning of an image."""
 

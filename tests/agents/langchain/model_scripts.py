@@ -12,8 +12,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["FORM", "choose", "conversations"]
-
 Draw = st.DrawFn
 Chunk = dict[str, Any]
 

@@ -17,8 +17,6 @@ from trunkline.protocols.jsonrpc.connection import Connection, Handler
 from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.session.hub import Hub
 
-__all__ = ["ABLE", "Editor", "Wire", "editing", "join"]
-
 Message = dict[str, Any]
 
 ABLE: Message = {

@@ -13,8 +13,6 @@ from typing import Any, Literal, NamedTuple, cast
 
 import fastjsonschema
 
-__all__ = ["find_fault", "find_update_fault", "unknown_keys"]
-
 FOLDER = Path(__file__).parent / "official_schema"
 
 Schema = dict[str, Any]

@@ -21,8 +21,6 @@ from typing import Any, NamedTuple, cast
 
 from tests.frontends.acp.schema import find_fault
 
-__all__ = ["Line", "Talk", "allow", "text"]
-
 Message = dict[str, Any]
 
 

@@ -19,23 +19,6 @@ from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.testing import ScriptedAgent
 
-__all__ = [
-    "NAMES",
-    "ScriptedAgent",
-    "answer_all",
-    "check_equal",
-    "client_of",
-    "comparable",
-    "held",
-    "kinds",
-    "normalized",
-    "only",
-    "play",
-    "prompt_of",
-    "run",
-    "talk",
-]
-
 ARGUMENTS = {"long": " 25", "slow": " 3 0"}
 NAMES = [name for name in SCENARIOS if name != "wait-for-cancel"]
 EDITED = {"path": "other.txt", "content": "edited"}

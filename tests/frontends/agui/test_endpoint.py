@@ -20,7 +20,7 @@ from tests.frontends.agui.client_runs import (
 )
 from tests.frontends.agui.event_verifier import plain
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import TurnContext, forever, hub_for, soon, until
+from tests.hubs import forever, hub_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -30,6 +30,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun
+from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.event_verifier import plain
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import CountingJournal, TurnContext, collect, hub_for, session_for
+from tests.hubs import CountingJournal, collect, hub_for, session_for
 from tests.legal_sessions import rewound_sessions
 
 from trunkline import content as c
@@ -22,6 +22,7 @@ from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.outline import Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput
+from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.run_start import RunStart
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from tests.frontends.agui.client_runs import check_equal, client_of, kinds, run
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import TurnContext, soon, until
+from tests.hubs import soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.session.context import TurnContext
 
 NAME = {"name": {"type": "string"}}
 

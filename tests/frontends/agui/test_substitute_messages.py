@@ -8,13 +8,14 @@ import msgspec
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, check_equal, client_of, run, talk
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import BRISK, TurnContext, hub_for, until
+from tests.hubs import BRISK, hub_for, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.hubs import TurnContext, make, soon, until
+from tests.hubs import make, soon, until
 from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.journal import open_journal
+from trunkline.session.context import TurnContext
 
 FOLLOW = {"accept": "text/event-stream"}
 

@@ -11,8 +11,6 @@ from trunkline.errors import SessionClosed, SessionNotFound
 from trunkline.frontends.agui.run import AguiReplay, Batch
 from trunkline.session.session import Session
 
-__all__ = ["AguiFollower"]
-
 
 class AguiFollower:
     """Shows a thread as it is and then, in the same stream, every run that any client starts in it.

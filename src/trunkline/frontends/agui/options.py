@@ -9,8 +9,6 @@ import msgspec
 from trunkline.errors import ConfigurationError, did_you_mean
 from trunkline.events import StepKind
 
-__all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
-
 Snapshots = Literal["initial", "final", "all", "none"]
 Steps = Literal["model", "node", "none"]
 DetailLevel = Literal["full", "message", "code", "none"]

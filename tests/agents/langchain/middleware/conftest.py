@@ -10,8 +10,6 @@ from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.hubs import soon
 from trunkline.agents.langchain.channel import use_channel
 
-__all__ = ["Play"]
-
 Play = Callable[[Any, Any], Ear]
 
 

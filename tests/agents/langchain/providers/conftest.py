@@ -15,8 +15,6 @@ from pydantic import BaseModel
 from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 
-__all__ = ["City", "Options", "look", "name_of"]
-
 Options = dict[str, Any]
 
 

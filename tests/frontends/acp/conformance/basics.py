@@ -4,8 +4,6 @@ from tests.frontends.acp.conformance.kit import Failure, Kit, fail, need, requir
 from tests.frontends.acp.schema import find_fault, unknown_keys
 from tests.frontends.acp.stdio_client import Line, Message
 
-__all__: list[str] = []
-
 
 @requirement("TRANSPORT-001", "M", "Every line on stdout is one JSON-RPC 2.0 object.", last=True)
 def prints_messages_only(kit: Kit) -> None:

@@ -14,8 +14,6 @@ from typing import Any, Literal, NamedTuple, NoReturn, cast
 
 from tests.frontends.acp.stdio_client import Line, Message, Talk, text
 
-__all__ = ["REQUIREMENTS", "Failure", "Kit", "NotApplicable", "Subject", "Verdict", "judge", "requirement"]
-
 Level = Literal["M", "C", "A", "I"]
 """Mandatory, capability (counts when advertised), advisory, informational."""
 

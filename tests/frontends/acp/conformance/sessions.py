@@ -14,8 +14,6 @@ from tests.frontends.acp.conformance.kit import (
 from tests.frontends.acp.schema import find_fault
 from tests.frontends.acp.stdio_client import Line, Message
 
-__all__: list[str] = []
-
 
 @requirement("SESSION-001", "M", "A session can be opened and has an id.")
 def opens(kit: Kit) -> None:

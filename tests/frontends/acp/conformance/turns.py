@@ -6,8 +6,6 @@ from tests.frontends.acp.conformance.kit import Kit, is_update, need, requiremen
 from tests.frontends.acp.schema import find_fault
 from tests.frontends.acp.stdio_client import Message, text
 
-__all__: list[str] = []
-
 STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC"
 SILENCE = "UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA=="
