@@ -129,6 +129,21 @@ async def test_a_command_that_is_only_a_title_is_shown_and_judged() -> None:
     assert got == [select("abort")]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"script": "rm -rf build"}, {"run": {"code": ["rm -rf build"]}}, {"about": "a", "script": "rm -rf build"}],
+)
+async def test_a_command_among_unknown_arguments_is_not_judged_by_its_title(given: Any) -> None:
+    call = {**RUN, "title": "make test", "rawInput": given}
+    allow, deny = Rule(decision="allow", command="make *"), Rule(decision="deny", command="rm *")
+    (outcome,), events = await outcomes(call, policy=Policy(rules=(allow,)), answer="abort")
+    assert outcome == select("abort")
+    assert len(only(events, ev.Asked)) == 1, "the rule that allows is about another command"
+    (outcome,), events = await outcomes(call, policy=Policy(rules=(deny,), default="allow"))
+    assert outcome == select("abort")
+    assert [decided.allowed for decided in only(events, ev.Decided)] == [False]
+
+
 async def test_an_always_for_a_command_that_is_only_a_title_is_for_that_command() -> None:
     calls = [
         {"toolCallId": f"g{number}", "title": title, "kind": "execute", "name": "run_shell_command"}

@@ -311,6 +311,10 @@ class AcpClient:
         session_id = await self.ensure_session()
         if self._is_busy and self._requests.is_cancelled:
             await asyncio.wait({cast("asyncio.Future[Any]", self._prompt)}, timeout=CANCEL_WITHIN)
+            if self._is_busy:
+                raise SessionBusy(
+                    f"{self.card.name} goes on with a prompt that was cancelled: disconnect() ends it"
+                )
         self._check_idle()
         connection = self._connected()
         self._requests.begin_turn()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Union, cast, get_args
 
 from trunkline import events as ev
@@ -269,7 +269,24 @@ def describe_request(call: CallView) -> ToolRequest:
 
 
 def _command_of(call: CallView) -> str | None:
-    """Give the command of a call whose arguments are not sent: gemini shows it as the title."""
-    if call.kind != "execute" or command_in(call.input) is not None or not call.title:
+    """Give the command of a call whose arguments do not name it.
+
+    Without any arguments it is the title: gemini shows it there. With arguments that we do not know it is all
+    of their texts, each a line, as one of them may be what runs; a title is no more than a label then.
+    """
+    if call.kind != "execute" or command_in(call.input) is not None:
         return None
-    return call.title.strip().strip("`").strip() or None
+    if call.input:
+        return "\n".join(_texts(call.input)) or None
+    return (call.title or "").strip().strip("`").strip() or None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in cast("dict[str, Any]", value).values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in cast("list[Any]", value):
+            yield from _texts(one)
