@@ -296,6 +296,22 @@ async def test_a_prompt_whose_task_is_cancelled_is_cancelled_at_the_agent(home: 
     assert methods(home).count("session/cancel") == 1
 
 
+async def test_after_a_cancel_that_the_agent_ignores_the_error_says_what_ends_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trunkline.agents.acp.client.CANCEL_WITHIN", 0.1)
+    async with client_of(home) as client:
+        running = asyncio.create_task(client.prompt("deaf"))
+        await until(lambda: "session/prompt" in methods(home))
+        await client.cancel()
+        with pytest.raises(SessionBusy, match=r"disconnect\(\) ends it"):
+            await soon(client.prompt("hi"))
+        await soon(client.disconnect())
+        with pytest.raises(AgentExited):
+            await soon(running)
+        assert (await soon(client.prompt("hi"))).stop_reason == "end_turn"
+
+
 async def test_a_permission_that_is_open_when_the_prompt_is_cancelled_is_cancelled(home: Path) -> None:
     asked = asyncio.Event()
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from tests.agents.acp.scripted import RefusesAll, connected, received, scripted,
 from tests.hubs import soon, until
 from tests.process_state import is_alive
 from trunkline.agents.acp import connection as module
-from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.connection import AgentConnection, command_line
 from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
-from trunkline.errors import AgentError, AgentExited
+from trunkline.errors import AgentError, AgentExited, ConfigurationError
 from trunkline.protocols.jsonrpc.messages import RpcError
 
 
@@ -280,3 +281,10 @@ async def test_a_tap_sees_every_line_and_may_take_it() -> None:
         assert any(b"You said hello" in line for line in lines)
         connection.send_line(b'{"jsonrpc":"2.0","id":"mine","method":"session/list"}')
         await until(lambda: any(b'"mine"' in line for line in lines))
+
+
+@pytest.mark.parametrize(("command", "args"), [("", []), ("gemini", "--acp")])
+def test_a_command_that_cannot_be_one_is_refused(command: str, args: Sequence[str]) -> None:
+    with pytest.raises(ConfigurationError):
+        command_line(command, args)
+    assert command_line("gemini", ["--acp"]) == ("gemini", "--acp")

@@ -131,7 +131,11 @@ async def test_a_command_that_is_only_a_title_is_shown_and_judged() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [{"script": "rm -rf build"}, {"run": {"code": ["rm -rf build"]}}, {"about": "a", "script": "rm -rf build"}],
+    [
+        {"script": "rm -rf build"},
+        {"run": {"code": ["rm -rf build"]}},
+        {"about": "a", "script": "rm -rf build"},
+    ],
 )
 async def test_a_command_among_unknown_arguments_is_not_judged_by_its_title(given: Any) -> None:
     call = {**RUN, "title": "make test", "rawInput": given}

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.agents.acp.agent_sessions import list_sessions
-from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection
+from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection, command_line
 from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
@@ -86,12 +86,10 @@ class AcpAgent:
         * ``silent_after``: seconds without a word in a turn until a notice says so (None: never);
           ``stop_silent_after``: the same until the turn is stopped (None: never)
         """
-        if not command:
-            raise ConfigurationError("the command of an ACP agent is empty: name the program that speaks ACP")
+        self.command_line = command_line(command, args)
         if cwd is not None and not os.path.isabs(cwd):
             raise ConfigurationError(f"cwd={os.fspath(cwd)!r} is not an absolute path")
         check_permission(permission)
-        self.command_line = (command, *args)
         self.cwd = os.path.abspath(cwd or os.getcwd())
         self.settings = AcpSettings(
             permission=permission,

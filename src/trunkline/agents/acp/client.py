@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self, cast
 
 from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
-from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.connection import AgentConnection, command_line
 from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
 from trunkline.agents.acp.permission_options import PermissionRequest
@@ -81,7 +81,7 @@ class AcpClient:
         function that is given a PermissionRequest, or ``"ask"``, which asks the function of
         ``set_permission_callback`` and refuses without one. ``session_meta`` is the ``_meta`` of session/new.
         """
-        self.command_line = (command, *args)
+        self.command_line = command_line(command, args)
         self.cwd = os.path.abspath(cwd)
         self.session_id: str | None = None
         """The session at the agent; None before ``ensure_session``."""

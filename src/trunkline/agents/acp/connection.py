@@ -16,7 +16,7 @@ from typing import Any, cast
 from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
 from trunkline.agents.acp.initialize import PROTOCOL_VERSION, initialize_params
 from trunkline.agents.acp.routes import OnNotification, OnUpdate, RequestHandler, SessionRoutes
-from trunkline.errors import AgentError, AgentExited
+from trunkline.errors import AgentError, AgentExited, ConfigurationError
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.protocols.jsonrpc.framing import MAX_LINE
 from trunkline.protocols.jsonrpc.messages import Malformed, Message, NoAnswer, Params, RpcError, parse
@@ -37,6 +37,15 @@ it is waited for so many times at most."""
 EXIT_AFTER_EOF = 2.0
 """Seconds that an agent has to end after its stdin is closed; some never do, and are ended by SIGTERM."""
 EXIT_AFTER_INTERRUPT = 1.0
+
+
+def command_line(command: str, args: Sequence[str]) -> tuple[str, ...]:
+    """Give the words of an agent's command; refuses what cannot be one."""
+    if not command:
+        raise ConfigurationError("the command of an ACP agent is empty: name the program that speaks ACP")
+    if isinstance(args, str):
+        raise ConfigurationError(f"args={args!r} is a text: give a list of words, as in [{args!r}]")
+    return (command, *args)
 
 
 class AgentConnection:
