@@ -14,10 +14,11 @@ def main() -> None:
     """Run a command.
 
     An editor starts ``trunkline acp TARGET`` for every session and waits for it, so that one goes
-    past the command line's own imports.
+    past the command line's own imports. An agent that speaks ACP itself answers ``initialize`` itself,
+    by the splice, which the command line has.
     """
     match sys.argv[1:]:
-        case ["acp", target] if not target.startswith("-"):
+        case ["acp", target] if not target.startswith(("-", "acp:", "registry:")):
             from trunkline.errors import ConfigurationError
             from trunkline.frontends.acp.stdio import serve_target
 

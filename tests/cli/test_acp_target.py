@@ -1,5 +1,6 @@
 """``acp:COMMAND ARGS`` on the command line: exec, and an editor in front of an agent behind ACP."""
 
+import json
 import os
 import shlex
 import signal
@@ -62,6 +63,15 @@ def test_no_agent_outlives_the_command(tmp_path: Path, number: signal.Signals) -
         os.kill(running.pid, number)
         running.wait(SECONDS)
     wait_until_gone(int(sleeper.read_text()))
+
+
+def test_an_editor_reaches_the_agent_itself_without_any_option(tmp_path: Path) -> None:
+    params = {"protocolVersion": 1, "own": 7}
+    asked = {"jsonrpc": "2.0", "id": "ed-1", "method": "initialize", "params": params}
+    done = run("acp", target(tmp_path), stdin=json.dumps(asked) + "\n", cwd=tmp_path)
+    assert received(tmp_path / "log") == [asked]
+    (answer,) = done.lines
+    assert (answer["id"], answer["result"]["agentInfo"]["name"]) == ("ed-1", "scripted-agent")
 
 
 async def test_an_editor_reaches_the_agent_through_our_own_front_end(tmp_path: Path) -> None:
