@@ -110,7 +110,7 @@ class SplicePrompts(AcpSession):
             raise AgentError(f"the session is not open at {self._agent.card.name} any more")
         return self.connection
 
-    async def _stop(self, connection: AgentConnection, future: asyncio.Future[Any]) -> None:
+    async def _stop(self, connection: AgentConnection) -> None:
         """Leave an agent alone that does not react to session/cancel: its process is the editor's."""
         self._native.notice(f"{self._agent.card.title} goes on with a cancelled prompt", severity="warning")
 
