@@ -81,6 +81,7 @@ MODULES = {
         session_update_to_part tool_call_to_ui_part ui_message_to_content_blocks
     """,
     "frontends.unified": """
+        BackendAdapter BackendCapabilities BackendSession user_message
         ERROR_CODES MESSAGE_TYPES ROLES CodeContent ImageContent ImageSource MessageType RefusalContent Role
         SessionLifecycleSubtype TextContent ThinkingContent ToolResultContent ToolUseContent UnifiedContent
         UnifiedEncoder UnifiedErrorCode UnifiedMessage UnifiedOptions as_message canonical_json derived_id

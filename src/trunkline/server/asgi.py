@@ -10,6 +10,7 @@ from typing import Any
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.aisdk.options import AisdkOptions
+from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import ServedAgents, name_agents
@@ -20,6 +21,7 @@ from trunkline.server.routes.agui import AguiFrontEnd
 from trunkline.server.routes.aisdk import AisdkFrontEnd
 from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
 from trunkline.server.routes.sessions import SessionRoutes
+from trunkline.server.routes.unified import UnifiedRoutes
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
 from trunkline.server.settings import server_settings
@@ -35,6 +37,7 @@ _CLASSES: dict[str, tuple[type[Any], str]] = {
     "agui": (AguiOptions, "trunkline.frontends.agui"),
     "options": (AguiOptions, "trunkline.frontends.agui"),
     "aisdk": (AisdkOptions, "trunkline.frontends.aisdk"),
+    "unified": (UnifiedOptions, "trunkline.frontends.unified"),
     "settings": (Settings, "trunkline"),
     "limits": (Limits, "trunkline.server.limits"),
 }
@@ -57,6 +60,7 @@ def asgi(
     agui: AguiOptions | None = None,
     options: AguiOptions | None = None,
     aisdk: AisdkOptions | None = None,
+    unified: UnifiedOptions | None = None,
     settings: Settings | None = None,
     policy: Policy | str | os.PathLike[str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
@@ -69,12 +73,12 @@ def asgi(
     in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` replaces
     tokens where another login knows the caller. ``allow_mcp`` are the hosts of MCP servers that ACP clients
     may name; without any they may name none. ``agui`` are the options of AG-UI and CopilotKit; ``options``
-    is the older name of the same argument. ``aisdk`` are those of /api/chat, for useChat. ``cwd`` is the
-    folder of sessions whose client names none, such as those of web pages; without it they have no files and
-    no terminals. ``policy`` is a Policy, the name of a ready one, or a file; without one a person is asked
-    only what the agent asks.
+    is the older name of the same argument. ``aisdk`` are those of /api/chat, for useChat, and
+    ``unified`` those of /unified. ``cwd`` is the folder of sessions whose client names none, such as those of
+    web pages; without it they have no files and no terminals. ``policy`` is a Policy, the name of a ready
+    one, or a file; without one a person is asked only what the agent asks.
     """
-    _check_types(agui=agui, options=options, aisdk=aisdk, settings=settings, limits=limits)
+    _check_types(agui=agui, options=options, aisdk=aisdk, unified=unified, settings=settings, limits=limits)
     agui = agui or options or AguiOptions()
     for name, place in _OF_TRANSPORTS.items():
         if getattr(agui, name) != getattr(AguiOptions(), name):
@@ -99,6 +103,7 @@ def asgi(
         AguiFrontEnd(served, agui),
         AisdkFrontEnd(served, aisdk or AisdkOptions()),
         AcpRoutes(served),
+        UnifiedRoutes(served, unified),
     ]
     return Server(
         served,

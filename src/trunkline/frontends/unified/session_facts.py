@@ -1,16 +1,15 @@
-"""What a session is: the first message of every connection, its options and its commands."""
+"""The options and the commands of a session, as metadata."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from trunkline import events as ev
 from trunkline.options import ConfigOption
 from trunkline.protocols.acp.config_options import options_to_wire
-from trunkline.protocols.unified.wire import UnifiedMessage, derived_id
 
-__all__ = ["capabilities_metadata", "commands_metadata", "config_metadata", "session_init"]
+__all__ = ["commands_metadata", "config_metadata"]
 
 
 def config_metadata(options: Iterable[ConfigOption]) -> dict[str, Any]:
@@ -31,47 +30,3 @@ def commands_metadata(commands: Iterable[ev.CommandInfo]) -> dict[str, Any]:
         hint = {} if command.hint is None else {"input": {"hint": command.hint}}
         listed.append({"name": command.name, "description": command.description, **hint})
     return {"availableCommands": listed}
-
-
-def capabilities_metadata(
-    options: Iterable[ConfigOption], commands: Iterable[ev.CommandInfo]
-) -> dict[str, Any]:
-    """Give what the answer to an initialize request lists: commands and models, as Claude's does."""
-    model = next((option for option in options if option.category == "model"), None)
-    choices = () if model is None else model.all_choices()
-    return {
-        "commands": [
-            {"name": one.name, "description": one.description, "argumentHint": one.hint or ""}
-            for one in commands
-        ],
-        "models": [
-            {"value": one.value, "displayName": one.name, "description": one.description or ""}
-            for one in choices
-        ],
-    }
-
-
-def session_init(
-    session_id: str,
-    *,
-    at: float,
-    agent: Mapping[str, Any],
-    options: Iterable[ConfigOption] = (),
-    commands: Iterable[ev.CommandInfo] = (),
-    **metadata: Any,
-) -> UnifiedMessage:
-    """Give the first message of a connection; ``agent`` is what is known of the agent."""
-    about = {
-        "session_id": session_id,
-        **agent,
-        **config_metadata(options),
-        **commands_metadata(commands),
-        **metadata,
-    }
-    return UnifiedMessage(
-        id=derived_id(session_id, "session_init"),
-        timestamp=int(at * 1000),
-        type="session_init",
-        role="system",
-        metadata=about,
-    )

@@ -14,4 +14,5 @@
 * ``copilotkit_threads``: the list of threads for CopilotKit's pages
 * ``health``: ``/healthz`` and ``/readyz``
 * ``sessions``: ``/sessions``: list, read, follow, command
+* ``unified``: ``/unified/SESSION``, for clients that speak UnifiedMessage
 """
