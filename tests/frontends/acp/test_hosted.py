@@ -16,6 +16,7 @@ from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, Question, default_options
 from trunkline.session.hosted import turn as module
+from trunkline.session.hosted.frontends import GivenIds
 from trunkline.session.hosted.turn import HostedSession, HostedTurn
 from trunkline.testing.recording import RecordingTransport
 
@@ -24,10 +25,7 @@ CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}
 
 def turn_on(transport: Any, client: wire.ClientCapabilities | None = None) -> HostedTurn:
     front_end = AcpHosted(client_capabilities=client)
-    run = front_end.identify(
-        transport, context_thread="s1", context_run=None, config_thread=None, config_run=None, request=None
-    )
-    return HostedSession(front_end, "s1").start(run)
+    return HostedSession(front_end, "s1").start(front_end.identify(transport, GivenIds("s1")))
 
 
 def permission(turn: HostedTurn, **options: Any) -> Permission:

@@ -13,7 +13,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.hosted import AguiHosted, AguiOutput
 from trunkline.protocols.agui import wire
 from trunkline.questions import Form
-from trunkline.session.hosted.frontends import RunInfo
+from trunkline.session.hosted.frontends import GivenIds, RunInfo
 from trunkline.session.hosted.turn import HostedSession, HostedTurn
 
 REQUEST = read_input(
@@ -39,9 +39,7 @@ class Page:
 def identify(
     front_end: AguiHosted, page: Any, request: Any = None, thread: str | None = None, run: str | None = None
 ) -> RunInfo:
-    return front_end.identify(
-        page, context_thread=None, context_run=None, config_thread=thread, config_run=run, request=request
-    )
+    return front_end.identify(page, GivenIds(config_thread=thread, config_run=run, request=request))
 
 
 def started(page: Page, request: Any = None) -> tuple[HostedTurn, AguiOutput]:

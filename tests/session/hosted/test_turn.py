@@ -13,7 +13,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.intents import Intent
 from trunkline.questions import Form
-from trunkline.session.hosted.frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import GivenIds, HostedOutput, RunInfo
 from trunkline.session.hosted.turn import HostedSession, HostedTurn
 from trunkline.session.permissions import Decision, ToolRequest
 
@@ -75,7 +75,7 @@ class FrontEnd:
     def read_request(self, input: Any) -> Any:
         return input
 
-    def identify(self, transport: Any, **about: Any) -> RunInfo:
+    def identify(self, transport: Any, given: GivenIds) -> RunInfo:
         raise NotImplementedError
 
     def open(self, run: RunInfo, last: HostedOutput | None) -> HostedOutput:

@@ -19,7 +19,7 @@ from trunkline.frontends.acp.questions import Asker
 from trunkline.intents import Intent
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.messages import REQUEST_CANCELLED, RpcError
-from trunkline.session.hosted.frontends import HostedOutput, RunInfo, refuse_class, takes_arguments
+from trunkline.session.hosted.frontends import GivenIds, HostedOutput, RunInfo, refuse_class, takes_arguments
 from trunkline.transports.sender import Sender
 
 _REQUEST_TIMEOUT = 3600.0  # seconds a person has for an answer
@@ -53,30 +53,23 @@ class AcpHosted:
         """Give the input as it is: a request is read by the transport."""
         return input
 
-    def identify(
-        self,
-        transport: Any,
-        *,
-        context_thread: str | None,
-        context_run: str | None,
-        config_thread: str | None,
-        config_run: str | None,
-        request: Any,
-    ) -> RunInfo:
+    def identify(self, transport: Any, given: GivenIds) -> RunInfo:
         """Take the session of a request, or else the thread of the context or of the config.
 
         Each transport has its own sessions.
         """
-        asked = request.session_id if isinstance(request, _REQUESTS) else None
-        thread_id = next((one for one in (asked, context_thread, config_thread) if one is not None), None)
+        request = given.request if isinstance(given.request, _REQUESTS) else None
+        asked = request.session_id if request is not None else None
+        named = (asked, given.context_thread, given.config_thread)
+        thread_id = next((one for one in named if one is not None), None)
         return RunInfo(
             transport=transport,
             session_key=(id(transport), thread_id),
             session_name=thread_id or "default",
-            graph_thread=asked if context_thread is None and config_thread is None else context_thread,
+            graph_thread=asked if named[1:] == (None, None) else given.context_thread,
             thread_id=thread_id,
-            run_id=context_run,
-            request=request if isinstance(request, _REQUESTS) else None,
+            run_id=given.context_run,
+            request=request,
         )
 
     def open(self, run: RunInfo, last: HostedOutput | None) -> HostedOutput:

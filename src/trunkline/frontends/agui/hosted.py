@@ -33,7 +33,7 @@ from trunkline.intents import Intent
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.protocols.agui.messages import snapshot_of
-from trunkline.session.hosted.frontends import HostedOutput, RunInfo, refuse_class, takes_arguments
+from trunkline.session.hosted.frontends import GivenIds, HostedOutput, RunInfo, refuse_class, takes_arguments
 from trunkline.session.ids import new_id
 from trunkline.transports.sender import Sender
 
@@ -88,24 +88,15 @@ class AguiHosted:
         is_official = hasattr(input, "model_dump") and hasattr(input, "forwarded_props")
         return read_input(input) if is_official else input
 
-    def identify(
-        self,
-        transport: Any,
-        *,
-        context_thread: str | None,
-        context_run: str | None,
-        config_thread: str | None,
-        config_run: str | None,
-        request: Any,
-    ) -> RunInfo:
+    def identify(self, transport: Any, given: GivenIds) -> RunInfo:
         """Take the ids of an override, the request, the config or the context, or make new ones."""
-        asked = request if isinstance(request, wire.RunAgentInput) else None
-        thread_id = self.options.thread_id_override or (config_thread if asked is None else asked.thread_id)
-        thread_id = thread_id or context_thread or new_id("thread")
+        asked = given.request if isinstance(given.request, wire.RunAgentInput) else None
+        thread_id = given.config_thread if asked is None else asked.thread_id
+        thread_id = self.options.thread_id_override or thread_id or given.context_thread or new_id("thread")
         run_id = self.options.run_id_override or (None if asked is None else asked.run_id)
-        run_id = run_id or config_run or context_run or new_id("run")
+        run_id = run_id or given.config_run or given.context_run or new_id("run")
         # The graph's thread may have another name than the client's; any client may come with the next run.
-        name = config_thread or thread_id
+        name = given.config_thread or thread_id
         return RunInfo(
             transport=transport,
             session_key=name,

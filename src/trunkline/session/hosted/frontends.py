@@ -12,7 +12,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -23,6 +23,16 @@ from trunkline.errors import ConfigurationError
 from trunkline.intents import Intent
 
 GROUP = "trunkline.frontends"
+
+
+class GivenIds(NamedTuple):
+    """How a run is named: in its context and in its config by the caller, and in the client's request."""
+
+    context_thread: str | None = None
+    context_run: str | None = None
+    config_thread: str | None = None
+    config_run: str | None = None
+    request: Any = None
 
 
 class RunInfo(msgspec.Struct, kw_only=True):
@@ -140,16 +150,7 @@ class HostedFrontEnd(Protocol):
         """Read an input that is a client's request in another form; give any other input as it is."""
         ...
 
-    def identify(
-        self,
-        transport: Any,
-        *,
-        context_thread: str | None,
-        context_run: str | None,
-        config_thread: str | None,
-        config_run: str | None,
-        request: Any,
-    ) -> RunInfo:
+    def identify(self, transport: Any, given: GivenIds) -> RunInfo:
         """Give the session and the run, from what the caller and the client gave."""
         ...
 

@@ -31,7 +31,7 @@ from trunkline.agents.langchain.user_functions import (
 )
 from trunkline.errors import SessionBusy
 from trunkline.session.handles import in_loop
-from trunkline.session.hosted.frontends import HostedFrontEnd, RunInfo, load_front_end
+from trunkline.session.hosted.frontends import GivenIds, HostedFrontEnd, RunInfo, load_front_end
 from trunkline.session.hosted.turn import HostedSession
 from trunkline.tools.naming import KindMapper
 
@@ -156,14 +156,14 @@ class OwnRuns:
         """Say which session and run this is, and on which transport."""
         given = context or TrunklineContext()
         configurable = cast("dict[str, Any]", config.get("configurable") or {})
-        run = self._front_end.identify(
-            self._choose(given),
+        ids = GivenIds(
             context_thread=given.thread_id,
             context_run=given.run_id,
             config_thread=self._session_of(config),
             config_run=configurable.get("run_id"),
             request=request,
         )
+        run = self._front_end.identify(self._choose(given), ids)
         run.home = self._home
         return run
 
