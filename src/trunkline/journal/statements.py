@@ -15,10 +15,8 @@ from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import Moment
 
-_INFO = (
-    "principal, session_id, target, cwd, roots, title, meta, kept, created_at, updated_at, "
-    "first_seq, last_seq, bytes, fence, owner, expires_at, boot"
-)
+_FIELDS = SessionInfo.__struct_fields__
+_INFO = ", ".join((*_FIELDS, "expires_at", "boot"))
 _HERE = "WHERE principal = ? AND session_id = ?"
 
 _roots = msgspec.json.Decoder(tuple[str, ...])
@@ -127,25 +125,13 @@ def list_sessions(
 
 
 def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
-    principal, session_id, target, cwd, roots, title, meta, kept, *numbers, owner, expires_at, boot = row
-    created_at, updated_at, first_seq, last_seq, size, fence = numbers
-    return SessionInfo(
-        principal=principal,
-        session_id=session_id,
-        target=target,
-        cwd=cwd,
-        roots=_roots.decode(roots),
-        title=title,
-        meta=_meta.decode(meta),
-        kept=_meta.decode(kept),
-        created_at=created_at,
-        updated_at=updated_at,
-        first_seq=first_seq,
-        last_seq=last_seq,
-        bytes=size,
-        fence=fence,
-        owner=owner if now.is_before(expires_at, boot) else None,
-    )
+    *fields, expires_at, boot = row
+    info = dict(zip(_FIELDS, fields, strict=True))
+    info["roots"] = _roots.decode(info["roots"])
+    info["meta"], info["kept"] = _meta.decode(info["meta"]), _meta.decode(info["kept"])
+    if not now.is_before(expires_at, boot):
+        info["owner"] = None
+    return SessionInfo(**info)
 
 
 def describe(db: sqlite3.Connection, key: SessionKey, title: str | None) -> None:
