@@ -1,7 +1,6 @@
 """Journals that cannot keep up or cannot write, and agents that do not listen."""
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from tests.faults.children.slow_reader import PIECE
 from tests.faults.processes import child
 from tests.hubs import collect, echo, events_of, forever, hub_for, only, session_for, soon, text_of, until
+from tests.journal.test_sqlite import SmallDisk
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -24,17 +24,6 @@ from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.reader import Reader
 
 COUNT = 60_000
-
-
-class SmallDisk(SqliteJournal):
-    """A journal on a disk whose free pages can be counted out."""
-
-    async def leave_pages(self, count: int) -> None:
-        def limit(db: sqlite3.Connection) -> None:
-            (used,) = db.execute("PRAGMA page_count").fetchone()
-            db.execute(f"PRAGMA max_page_count={used + count}")
-
-        await self._write(limit)
 
 
 async def flood(prompt: Prompt) -> AsyncIterator[str]:

@@ -55,6 +55,17 @@ class WaitingTool:
         self.tool: Any = wait
 
 
+def helper_for(inner: Any) -> Any:
+    """A tool that gives its job to another agent."""
+
+    @tool
+    async def helper(job: str) -> str:
+        """Let somebody else do it."""
+        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
+
+    return helper
+
+
 def agent_of(
     *answers: Any, tools: Any = (weather,), **options: Any
 ) -> tuple[LangChainAgent, ScriptedChatModel]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import events_of, hub_for, soon, until
+from tests.steered_agents import Taking
 
-from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.folding import fold
 from trunkline.session.context import TurnContext
@@ -22,24 +22,6 @@ async def look(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         while not (messages := await ctx.steered()):
             await asyncio.sleep(0.001)
         yield f"also {messages[0].text}"
-
-
-class Taking:
-    """An agent that takes a message at once, and says so in its turn."""
-
-    card = AgentCard(name="taking")
-
-    def __init__(self) -> None:
-        self.taken: asyncio.Queue[str] = asyncio.Queue()
-
-    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        yield f"began {prompt.text}. "
-        if prompt.text == "first":
-            yield f"also {await self.taken.get()}"
-
-    async def steer(self, session: Any, prompt: Prompt) -> bool:
-        self.taken.put_nowait(prompt.text)
-        return True
 
 
 def blocks(text: str) -> list[dict[str, Any]]:

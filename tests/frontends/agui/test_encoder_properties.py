@@ -9,6 +9,7 @@ from tests.frontends.agui.client_runs import comparable
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.legal_sessions import LegalSession, legal_sessions, rechunked
+from tests.session_parts import runs_of, turns_of
 from tests.strategies import sloppy_streams
 
 from trunkline import events as ev
@@ -23,31 +24,6 @@ from trunkline.grammar import Grammar
 from trunkline.protocols.agui.messages import snapshot_of
 
 EVERYTHING = AguiOptions(emit_activities=True, emit_raw=True, max_ui_payload_size=0)
-
-
-def turns_of(events: list[Any]) -> list[list[Any]]:
-    """Cut a session into its turns; what was said between them is in no run."""
-    turns: list[list[Any]] = []
-    running = False
-    for event in events:
-        if isinstance(event, ev.TurnStarted):
-            turns.append([])
-            running = True
-        if running:
-            turns[-1].append(event)
-        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
-            running = False
-    return turns
-
-
-def runs_of(turn: list[Any]) -> list[list[Any]]:
-    """Cut a turn where it waits: there a run ends, and the next one begins."""
-    runs: list[list[Any]] = [[]]
-    for event in turn:
-        runs[-1].append(event)
-        if isinstance(event, ev.TurnSuspended):
-            runs.append([])
-    return runs
 
 
 def entries(events: list[Any]) -> list[Entry]:

@@ -10,38 +10,17 @@ from tests.frontends.agui.client_runs import check_equal, client_of, only, run
 from tests.frontends.agui.event_verifier import plain
 from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import WAIT, events_of, soon
+from tests.steered_agents import Taking
 
 from trunkline import events as ev
-from trunkline.agents.interface import AgentCard
 from trunkline.commands import DropPrompt, Prompt
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import InvalidCommand, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.steering import wants_to_steer
-from trunkline.session.context import TurnContext
 
 STEER = {"trunkline": {"busy": "steer"}}
-
-
-class Taking:
-    """An agent that takes a message at once, and goes on when it has one."""
-
-    card = AgentCard(name="taking")
-
-    def __init__(self) -> None:
-        self.taken: asyncio.Queue[str] = asyncio.Queue()
-        self.props: list[dict[str, Any]] = []
-
-    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        self.props.append(prompt.forwarded)
-        yield f"began {prompt.text}. "
-        if prompt.text == "first":
-            yield f"also {await self.taken.get()}"
-
-    async def steer(self, session: Any, prompt: Prompt) -> bool:
-        self.taken.put_nowait(prompt.text)
-        return True
 
 
 def once(do: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.session_parts import runs_of, turns_of
+
 from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.folding import fold
@@ -38,31 +40,6 @@ class Responses:
     chunks: list[list[Chunk]] = field(default_factory=list[list[Chunk]])
     answers: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     """What the person answers to the approvals that end a response."""
-
-
-def turns_of(events: Sequence[Any]) -> list[list[Any]]:
-    """Cut a session into its turns; what was said between them is in no response."""
-    turns: list[list[Any]] = []
-    running = False
-    for event in events:
-        if isinstance(event, ev.TurnStarted):
-            turns.append([])
-            running = True
-        if running:
-            turns[-1].append(event)
-        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
-            running = False
-    return turns
-
-
-def runs_of(turn: Sequence[Any]) -> list[list[Any]]:
-    """Cut a turn where it waits: there a response ends, and the next one begins."""
-    runs: list[list[Any]] = [[]]
-    for event in turn:
-        runs[-1].append(event)
-        if isinstance(event, ev.TurnSuspended):
-            runs.append([])
-    return runs
 
 
 def with_waits(events: Sequence[Any]) -> list[Any]:

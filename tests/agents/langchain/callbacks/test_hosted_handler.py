@@ -17,7 +17,7 @@ from langchain_core.tools import tool
 from langchain_core.tracers._streaming import (
     _StreamingCallbackHandler,  # pyright: ignore[reportPrivateUsage]
 )
-from tests.agents.langchain.graphs import broken, graph_of, weather
+from tests.agents.langchain.graphs import broken, graph_of, helper_for, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import (
     PROMPT,
@@ -247,15 +247,9 @@ async def test_a_mapper_that_fails_where_a_subagent_ends_holds_no_run(
         return place
 
     inner = create_agent(ScriptedChatModel([call("look", {"place": "Rome"})]), [look])
-
-    @tool
-    async def helper(job: str) -> str:
-        """Let somebody else do it."""
-        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
     handler = TrunklineCallbackHandler(transport=RecordingTransport(), content_block_mapper=Picky())
     script = ScriptedChatModel([call("helper", {"job": "x"}, "h1")], "Done.")
-    await soon(create_agent(script, [helper]).ainvoke(PROMPT, on_thread("s1", handler)))
+    await soon(create_agent(script, [helper_for(inner)]).ainvoke(PROMPT, on_thread("s1", handler)))
     assert not vars(handler)["_followed"]
     assert [record.message for record in caplog.records] == ["what an agent did could not be emitted"]
 

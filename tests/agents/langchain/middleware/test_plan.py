@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of, broken, graph_of, run_turn, weather
+from tests.agents.langchain.graphs import agent_of, broken, graph_of, helper_for, run_turn, weather
 from tests.agents.langchain.middleware.conftest import Play
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, kinds, on_thread
@@ -360,13 +360,7 @@ def _with_a_helper() -> tuple[ScriptedChatModel, BaseTool]:
         return "shown"
 
     inner = create_agent(ScriptedChatModel([call("steps", {})], "Shown."), [steps])
-
-    @tool
-    async def helper(job: str) -> str:
-        """Let somebody else do it."""
-        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
-    return ScriptedChatModel([call("helper", {"job": "x"})], "Done."), helper
+    return ScriptedChatModel([call("helper", {"job": "x"})], "Done."), helper_for(inner)
 
 
 @pytest.mark.parametrize("off", [True, False], ids=["off", "on"])

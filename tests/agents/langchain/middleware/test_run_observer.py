@@ -12,7 +12,7 @@ from langgraph.errors import EmptyChannelError
 from langgraph.types import Command, interrupt
 
 from tests.agents.langchain.agui_client import Page
-from tests.agents.langchain.graphs import agent_of, run_turn, weather
+from tests.agents.langchain.graphs import agent_of, helper_for, run_turn, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_graph, on_thread, states
 from tests.agents.langchain.untyped_langchain import create_agent
@@ -202,15 +202,9 @@ async def test_the_last_state_of_such_a_run_goes_to_the_client_of_the_run(
 
 async def test_an_agent_inside_of_another_that_calls_no_model_ends_nothing() -> None:
     inner = create_agent(ScriptedChatModel(), [], middleware=[SessionMiddleware(), Guard()])
-
-    @tool
-    async def helper(job: str) -> str:
-        """Let somebody else do it."""
-        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
     model, ear = ScriptedChatModel([call("helper", {"job": "x"})], "Done."), Ear()
     with use_channel(ear):
-        await soon(create_agent(model, [helper]).ainvoke(PROMPT, on_thread("s1")))
+        await soon(create_agent(model, [helper_for(inner)]).ainvoke(PROMPT, on_thread("s1")))
     assert only(ear.heard, ev.StateReplaced) == []
 
 

@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.types import Command, Send
-from tests.agents.langchain.graphs import calls_of, failure_of, plain_graph, stop_of
+from tests.agents.langchain.graphs import calls_of, failure_of, helper_for, plain_graph, stop_of
 from tests.agents.langchain.permission_helpers import Person, Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
 from tests.hubs import collect, hub_for, only, session_for, soon, text_of
@@ -44,12 +44,7 @@ def nested(
             """Let somebody else do it."""
             return inner.invoke({"messages": [("user", job)]})["messages"][-1].text
     else:
-
-        @tool
-        async def helper(job: str) -> str:
-            """Let somebody else do it."""
-            return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
+        helper = helper_for(inner)
     about = {key: options.pop(key) for key in ("subagents", "persist") if key in options}
     permission = PermissionMiddleware(policy, **about)
     model = ScriptedChatModel(*(outer or ([call("helper", {"job": "x"}, "h1")], "Outer done.")))
@@ -214,16 +209,10 @@ async def test_a_subagent_with_the_same_middleware_asks_once_and_in_its_own_lane
 
 async def test_an_always_given_inside_counts_outside_too(trace: Trace) -> None:
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
-
-    @tool
-    async def helper(job: str) -> str:
-        """Let somebody else do it."""
-        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
     model = ScriptedChatModel(
         [call("helper", {"job": "x"}, "h1")], [call("delete", {"path": "b"}, "d2")], "Outer done."
     )
-    graph = create_agent(model, [helper, trace.delete], middleware=[PermissionMiddleware(ASK)])
+    graph = create_agent(model, [helper_for(inner), trace.delete], middleware=[PermissionMiddleware(ASK)])
     events = await ask(graph, says(chooses("allow_always")))
     assert len(permissions(events)) == 1
     assert trace.ran == ["a", "b"]
@@ -326,15 +315,9 @@ async def test_twenty_sessions_ask_at_once_do_not_mix_and_hold_no_thread(trace: 
         return [call("helper", {"job": str(messages[-1].content)}, "h1")]
 
     inner = create_agent(ScriptedChatModel(start, "Inner.", each_turn=True), trace.tools)
-
-    @tool
-    async def helper(job: str) -> str:
-        """Let somebody else do it."""
-        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
-
     graph = create_agent(
         ScriptedChatModel(hand_over, "Outer.", each_turn=True),
-        [helper],
+        [helper_for(inner)],
         middleware=[PermissionMiddleware(ASK)],
     )
     # One thread must do for all of them: a plain tool takes one only once it may run.
