@@ -121,16 +121,17 @@ async def test_a_client_that_comes_back_goes_on_after_its_last_chunk(lost: int) 
         assert reducer.message["parts"][-1]["text"] == "".join(f"{n} " for n in range(60))
 
 
-async def test_a_place_that_is_not_known_is_refused_with_the_next_step() -> None:
+@pytest.mark.parametrize("last", [4000, -1])
+async def test_a_place_that_is_not_known_is_refused_with_the_next_step(last: int) -> None:
     async with dialled() as (_, socket, _url):
         await socket.send(send("/text"))
         await frames(socket, "r1")
-        await socket.send(resume(lastSequence=4000))
+        await socket.send(resume(lastSequence=last))
         (found,) = await frames(socket, "r2")
         assert found == {
             "type": "error",
             "requestId": "r2",
-            "errorText": "what followed chunk 4000 is not known any more: leave lastSequence out",
+            "errorText": f"what followed chunk {last} is not known any more: leave lastSequence out",
         }
 
 
@@ -175,3 +176,32 @@ async def test_a_connection_carries_a_limited_number_of_requests_each_with_its_o
         session = await (await app.agents.hub()).session("one")
         await until(lambda: not session.followers)
         assert session.busy, "a lost connection does not end a turn"
+
+
+async def test_a_client_that_comes_back_twice_loses_nothing() -> None:
+    """The chunks of the second connection have other borders than those of the first had."""
+    async with dialled(make(counts)) as (_, socket, url):
+        await socket.send(send("go"))
+        has = chunks(await frames(socket, "r1", 30))[:8]
+        await socket.close()
+        for request, count in (("r2", 6), ("r3", None)):
+            async with connect(url, additional_headers=BEARER, max_size=None) as again:
+                await again.send(resume(request, lastSequence=len(has) - 1))
+                found = await frames(again, request, count)
+                assert found[0]["type"] == "start", found
+                has += chunks(found)
+        reducer = MessageReducer("x", version_of(7))
+        reducer.feed_all(has)
+        assert reducer.message["parts"][-1]["text"] == "".join(f"{n} " for n in range(60))
+
+
+async def test_a_number_that_two_responses_of_a_turn_have_is_refused() -> None:
+    async with dialled(make(counts)) as (_, socket, url):
+        await socket.send(send("go"))
+        await frames(socket, "r1", 10)
+        async with connect(url, additional_headers=BEARER, max_size=None) as other:
+            await other.send(resume("r2"))
+            await frames(other, "r2", 5)
+            await other.send(resume("r3", lastSequence=3))
+            (found,) = await frames(other, "r3")
+        assert found["errorText"] == "what followed chunk 3 is not known any more: leave lastSequence out"

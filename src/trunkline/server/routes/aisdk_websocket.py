@@ -23,7 +23,7 @@ from trunkline.frontends.aisdk.run import AisdkResponse
 from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, encode
 from trunkline.server.errors import refusal_of
 from trunkline.server.routes.aisdk_chats import AisdkChats
-from trunkline.server.routes.aisdk_sequences import ChatKey, SequenceLogs
+from trunkline.server.routes.aisdk_sequences import ChatKey, SequenceLog, SequenceLogs
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
@@ -49,6 +49,7 @@ class _Opened(NamedTuple):
     shown: AisdkResponse | None
     rest: list[Chunk]
     first: int
+    log: SequenceLog
 
 
 class AisdkWebSocketRoutes:
@@ -159,12 +160,12 @@ class _AisdkWebSocket:
             await self._send({"type": "start"}, frame)
             sequence = await self._send_chunks(opened.rest, frame, opened.first)
             if opened.shown is not None:
-                await self._show(opened.shown, frame, sequence)
+                await self._show(opened.shown, opened.log, frame, sequence)
             await self._send({"type": "end"}, frame)
 
     async def _open(self, frame: _Frame) -> _Opened | None:
         """Open what a frame asks for; None when there is nothing to show."""
-        chats, websocket, key = self._chats, self._websocket, self._key(frame)
+        chats, websocket = self._chats, self._websocket
         if frame.type == "send":
             given = {**frame.body, "id": frame.id, "messages": frame.messages, "trigger": frame.trigger}
             if frame.message_id is not None:
@@ -178,8 +179,7 @@ class _AisdkWebSocket:
             shown = await chats.resume(self._agent, frame.id, websocket, version=self._version)
         if shown is None:
             return None
-        self._logs.begin(key)
-        return _Opened(shown, [], 0)
+        return _Opened(shown, [], 0, self._logs.begin(self._key(frame), shown.turn_id))
 
     async def _go_on(self, frame: _Frame, last: int) -> _Opened:
         """Go on after a chunk that the client has."""
@@ -189,16 +189,16 @@ class _AisdkWebSocket:
         shown = await self._chats.go_on(
             self._agent, frame.id, self._websocket, place.start, version=self._version
         )
-        return _Opened(shown, place.rest, last + 1)
+        return _Opened(shown, place.rest, last + 1, place.log)
 
-    async def _show(self, shown: AisdkResponse, frame: _Frame, sequence: int) -> None:
+    async def _show(self, shown: AisdkResponse, log: SequenceLog, frame: _Frame, sequence: int) -> None:
         agents = self._chats.agents
         agents.add_run(shown)
         try:
             async with aclosing(aiter(shown)) as batches:
                 async for batch in batches:
                     # Noted first: of a batch that is lost on its way the client has less than we know.
-                    self._logs.add(self._key(frame), sequence, shown.turn_id, batch)
+                    log.add(shown.turn_id, batch)
                     sequence = await self._send_chunks(batch[1], frame, sequence)
         finally:
             agents.remove_run(shown)
