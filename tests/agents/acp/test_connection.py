@@ -208,6 +208,16 @@ async def test_who_closes_stdout_and_goes_on_is_ended() -> None:
     await soon(connection.close())
 
 
+async def test_who_closes_stdin_and_goes_on_is_ended_when_it_is_asked_something() -> None:
+    answer = '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+    code = f"import os, time; input(); os.close(0); print({answer!r}, flush=True); time.sleep(600)"
+    connection = AgentConnection(sys.executable, ["-Ic", code])
+    await soon(connection.start())
+    with pytest.raises(AgentExited, match="it closed its stdin and went on running"):
+        await soon(connection.request("session/new", {}))
+    await soon(connection.close())
+
+
 async def test_who_never_reads_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_UNREAD", 1_000_000)
     code = "import time; print(input() and 'up', flush=True); time.sleep(600)"

@@ -1,11 +1,14 @@
 """The prompts of a session at an agent: errors, crashes, cancelling and silence."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
@@ -85,6 +88,23 @@ async def test_a_crash_in_a_turn_fails_it_and_the_next_prompt_goes_on_where_it_w
         assert ["user", "remember me"] in said
         assert len(here.sent("session/resume")) == 1
         assert notices_of(await events_of(session)) == []
+
+
+async def test_an_agent_that_dies_of_a_cancel_ends_the_turn_as_cancelled_and_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+
+        async def cancel(_: Any) -> None:
+            await session.submit(Cancel())
+
+        ended = (await collect(session, "brittle", {ev.Text: cancel}))[-1]
+        assert isinstance(ended, ev.TurnFinished)
+        assert ended.stop_reason == "cancelled"
+        assert await ask(session, "hello") == "You said hello"
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_a_process_that_dies_between_turns_is_noticed_and_started_again(tmp_path: Path) -> None:

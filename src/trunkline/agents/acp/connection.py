@@ -225,6 +225,8 @@ class AgentConnection:
         self._process.write(data)
         if self._process.unread > MAX_UNREAD:
             self._fail(f"it does not read its stdin: {MAX_UNREAD} bytes wait")
+        elif self._process.input_ended:
+            self._expect_exit_soon("stdin")
 
     @property
     def congested(self) -> bool:
@@ -319,14 +321,18 @@ class AgentConnection:
             self._fail(f"it wrote a line of more than {limit} bytes, and a message must be shorter")
         elif self._process.finished.is_set():
             self._finish()
-        elif not self.ended.is_set() and not self._tasks and self._closing is None:
-            self._spawn(self._expect_exit())
+        else:
+            self._expect_exit_soon("stdout")
 
-    async def _expect_exit(self) -> None:
-        """Wait for the exit that follows the end of stdout; a process without stdout is of no use."""
+    def _expect_exit_soon(self, closed: str) -> None:
+        if not self.ended.is_set() and not self._tasks and self._closing is None:
+            self._spawn(self._expect_exit(closed))
+
+    async def _expect_exit(self, closed: str) -> None:
+        """Wait for the exit that follows the end of stdin or stdout; without them a process is of no use."""
         await within(2 * DRAIN, self._process.finished)
-        if not self._process.finished.is_set():
-            self._fail("it closed its stdout and went on running")
+        if self._process.exit_description is None:
+            self._fail(f"it closed its {closed} and went on running")
 
     def _fail(self, why: str) -> None:
         """Give the process up."""

@@ -83,14 +83,14 @@ class TurnEvents:
         if stop_reason == "cancelled":
             self._discard_until = self._loop.time() + AFTER_CANCEL
         if prompt.done():
+            _forget_error(prompt)
             self._requests.turn = None
         else:
             self._cancelled = prompt
             prompt.add_done_callback(self._settled)
 
     def _settled(self, prompt: asyncio.Future[Any]) -> None:
-        if not prompt.cancelled():
-            prompt.exception()  # It is known, and of no use.
+        _forget_error(prompt)
         if self._cancelled is prompt:
             self._cancelled = None
             self._discard_until = self._loop.time() + AFTER_CANCEL
@@ -221,3 +221,9 @@ class TurnEvents:
         self._over.set()
         if self._beginning is not None:
             self._beginning.cancel()
+
+
+def _forget_error(prompt: asyncio.Future[Any]) -> None:
+    """Let nobody complain about the error of a prompt whose turn is over."""
+    if not prompt.cancelled():
+        prompt.exception()

@@ -52,6 +52,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
         self.finished = asyncio.Event()
         self.output_ended = False
+        self.input_ended = False
+        """Whether nothing can be written to stdin any more."""
         self._on_output = on_output
         self._on_end = on_end
         self._grace = grace
@@ -232,6 +234,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that a pipe is closed; a waiting ``write`` returns."""
         if fd == 0:
+            self.input_ended = True
             self._writable.set()
             return
         self._open_pipes.discard(fd)

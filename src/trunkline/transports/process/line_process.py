@@ -100,6 +100,11 @@ class LineProcess:
         return self._process.unread if self._is_started else 0
 
     @property
+    def input_ended(self) -> bool:
+        """Whether the process has closed its stdin, or is gone."""
+        return self._process.input_ended
+
+    @property
     def congested(self) -> bool:
         """Whether the process reads more slowly than we write."""
         return self._process.congested

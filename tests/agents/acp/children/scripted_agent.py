@@ -294,8 +294,9 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         sys.stderr.write("it went boom\n")
         sys.stderr.flush()
         os._exit(3)
-    elif word in ("silent", "deaf", "chatty"):
+    elif word in ("silent", "deaf", "chatty", "brittle"):
         say(session_id, "waiting")
+        STATE["brittle"] = word == "brittle"
         STATE["chatty"] = word == "chatty"
         if word == "deaf":
             STATE["deaf"] = True
@@ -389,6 +390,8 @@ def outcome(message: Json) -> str:
 
 
 def cancel(params: Json) -> None:
+    if STATE.get("brittle"):
+        os._exit(4)
     if not STATE.get("deaf"):
         finish(params["sessionId"], reason="cancelled")
         if STATE.get("chatty"):
