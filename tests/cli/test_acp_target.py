@@ -44,7 +44,17 @@ def test_exec_prints_the_answer_and_a_session_goes_on(tmp_path: Path) -> None:
     [
         ("acp:no-such-agent", 1, "Agent command not found: no-such-agent; looked in PATH="),
         ("acp:", 2, "acp: names no command"),
-        ("acp:/bin/false", 1, "it ended with code 1, before it answered initialize"),
+        ("acp:~/agent", 1, "No shell replaces ~ here: give its whole path."),
+        ("acp:KEY=1 agent", 1, "No shell sets variables here: write env KEY=1 COMMAND."),
+        (
+            "acp:/bin/false",
+            1,
+            "it ended with code 1, before it answered initialize; does this command speak ACP on its stdin?",
+        ),
+        ("acp:cat", 1, "cat refused initialize: method not found: initialize; does this command speak ACP"),
+        ("cat", 2, "unknown target 'cat'; did you mean 'acp:cat'?"),
+        ("ACP:cat -u", 2, "did you mean 'acp:cat -u'?"),
+        ("apc:cat -u", 2, "did you mean 'acp:cat -u'?"),
     ],
 )
 def test_what_is_no_agent_is_said_in_one_line(name: str, code: int, why: str, tmp_path: Path) -> None:
@@ -52,6 +62,11 @@ def test_what_is_no_agent_is_said_in_one_line(name: str, code: int, why: str, tm
     assert result.code == code
     assert why in result.err
     assert "Traceback" not in result.err
+
+
+def test_the_timeout_of_exec_counts_from_the_start_of_the_agent(tmp_path: Path) -> None:
+    result = run("exec", "acp:sleep 300", "hello", "--timeout", "0.5", cwd=tmp_path)
+    assert (result.code, result.err) == (3, "error: the agent did not start within --timeout 0.5\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

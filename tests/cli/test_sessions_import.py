@@ -80,3 +80,9 @@ def test_wrong_usage_is_told(home: Path) -> None:
     (home / "agent" / "one.json").unlink()
     (home / "agent" / "two.json").unlink()
     assert "The agent has no sessions." in run("sessions", "import", target(home), cwd=home).err
+
+
+def test_a_file_of_an_export_is_refused_with_the_reason(home: Path) -> None:
+    result = run("sessions", "import", "talk.jsonl", cwd=home)
+    assert result.code == 2
+    assert "what `sessions export` wrote cannot be imported" in result.err

@@ -98,6 +98,17 @@ async def test_an_event_of_a_turn_is_refused_out_of_turn_with_the_next_step() ->
         SessionView(session_id="s").emit(OF_SESSION[0])
 
 
+async def test_news_of_a_session_that_is_being_closed_are_no_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    agent = Talker()
+    async with session_for(agent) as session:
+        await session.prepare()
+        agent.view.emit(OF_SESSION[0])
+        await session.close()
+    assert not caplog.records
+
+
 async def test_options_and_commands_that_opening_sets_are_those_of_the_session_in_every_process(
     tmp_path: Path,
 ) -> None:

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import shlex
+import shutil
 import sys
 import traceback
 from asyncio import events
@@ -137,8 +138,13 @@ def _explain(target: str) -> str:
         return f"{target!r} does not say which agent in the file: write {target}:NAME"
     place, colon, attr = target.rpartition(":")
     near = difflib.get_close_matches(target, SCHEMES, n=1)
+    word, _, rest = target.partition(":")
     if colon and Path(f"{place}.py").is_file():
         near = [f"{place}.py:{attr or 'NAME'}"]
+    elif colon and (prefixes := difflib.get_close_matches(word.lower(), PREFIXES, n=1)):
+        near = [f"{prefixes[0]}:{rest}"]
+    elif not near and not colon and shutil.which(target.partition(" ")[0]):
+        near = [f"acp:{target}"]
     hint = f"; did you mean {near[0]!r}?" if near else "."
     return f"unknown target {target!r}{hint} Known forms: {_FORMS}"
 

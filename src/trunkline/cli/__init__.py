@@ -60,6 +60,7 @@ Examples:
   trunkline chat demo                           talk to the scripted agent
   trunkline exec demo "hello"                   one prompt, one answer
   trunkline exec agent.py:hello "hi"            an agent of your own
+  trunkline chat "acp:gemini --acp"             a coding agent that speaks ACP
   trunkline exec demo /tools --format events    every event as a line of JSON
   trunkline sessions list                       the conversations so far
   trunkline agents                              agents that others wrote

@@ -33,6 +33,8 @@ Examples:
                                    "args": ["acp", "/path/to/agent.py:hello"]}}
   JetBrains, ~/.jetbrains/acp.json:
     {"agent_servers": {"My agent": {"command": "trunkline", "args": ["acp", "/path/to/agent.py:hello"]}}}
+  A coding agent, with a journal and a policy beside it:
+    "args": ["acp", "acp:npx -y @agentclientprotocol/claude-agent-acp", "--policy", "allow-reads"]
   By hand, to see the wire:
     echo '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}' |
       trunkline acp demo

@@ -33,6 +33,7 @@ is a prompt, or the answer to a question; with none at all, the demo plays a sho
 \b
 Examples:
   trunkline chat demo
+  trunkline chat "acp:gemini --acp"
   trunkline chat agent.py:hello --session sess_1a2b3c
   printf 'hello\\n/tools\\n' | trunkline chat demo
 """

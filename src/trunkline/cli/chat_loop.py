@@ -146,6 +146,7 @@ class ChatLoop:
                 self._show([e.event for e in entries if e.event.turn_id in (None, turn_id)])
         finally:
             self._turn_id = None
+            self._presses = 0  # The one that cancelled this turn is not the first of two that leave.
             await self._stop_asking()
             if self._cancelling is not None:
                 await self._cancelling
@@ -283,6 +284,7 @@ class ChatLoop:
             self._keyboard.close()
         else:
             self._screen.note("\nCtrl-C again, or /quit, leaves")
+            self._screen.ask("> ")
 
     def _end(self, number: signal.Signals) -> None:
         """Cancel the turn and stop reading; an open question stays unanswered."""

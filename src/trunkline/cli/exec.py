@@ -11,7 +11,7 @@ import click
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.exec_approvals import Approve, ExecApprovals
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
-from trunkline.cli.exec_run import READER_GONE, ExecRun
+from trunkline.cli.exec_run import READER_GONE, TIMED_OUT, ExecRun
 from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import FOLDER, journal_option, policy_option
@@ -30,6 +30,7 @@ A PROMPT of - is read from stdin. The answer goes to stdout, everything else to 
 Examples:
   trunkline exec demo "hello"
   trunkline exec agent.py:hello "hi" --approve reads
+  trunkline exec "acp:npx -y @agentclientprotocol/claude-agent-acp" "What is in this folder?" --approve reads
   trunkline exec demo /tools --format events | jq .type
   git diff | trunkline exec agent.py:review - --format json
   trunkline exec demo "and then?" --session sess_1a2b3c
@@ -58,7 +59,10 @@ cancels the turn first).
     "(default: none).",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Cancel after S seconds.", metavar="S"
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Cancel after S seconds, the agent's start included.",
+    metavar="S",
 )
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
@@ -89,10 +93,20 @@ def command(
 
     async def run() -> int:
         async with opened_hub(agent, target, journal, policy) as hub:
-            session = await open_session(hub, session_id, cwd or os.getcwd())
+            began = asyncio.get_running_loop().time()
+            opening = asyncio.timeout(timeout)
+            try:
+                async with opening:
+                    session = await open_session(hub, session_id, cwd or os.getcwd())
+            except TimeoutError:
+                if not opening.expired():
+                    raise
+                click.echo(f"error: the agent did not start within --timeout {timeout:g}", err=True)
+                return TIMED_OUT
             execution = ExecRun(session, _printer(format_, output), ExecApprovals(approve))
             output.on_reader_gone = lambda: execution.stop(READER_GONE)
-            return await execution.run(text, timeout)
+            took = asyncio.get_running_loop().time() - began
+            return await execution.run(text, None if timeout is None else max(timeout - took, 0))
 
     try:
         return asyncio.run(run())

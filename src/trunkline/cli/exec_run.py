@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
@@ -65,7 +66,8 @@ class ExecRun:
                     raise
                 return self._stopped
             except SessionBusy as error:
-                chat = f"trunkline chat {self._session.info.target} --session {self._session.session_id}"
+                target = shlex.quote(self._session.info.target)
+                chat = f"trunkline chat {target} --session {self._session.session_id}"
                 raise SessionBusy(f"{error}; if it waits for an answer, `{chat}` asks you") from None
             terminal: ev.TurnFinished | ev.TurnFailed | None = None
             while terminal is None:

@@ -43,6 +43,7 @@ TARGET answers at /api/chat and /agui, each at /api/chat/NAME and /agui/NAME; NA
 \b
 Examples:
   trunkline serve demo
+  trunkline serve "acp:npx -y @agentclientprotocol/claude-agent-acp" --cwd .
   trunkline serve agent.py:hello --port 0
   trunkline serve chat=agent.py:hello review=agent.py:review
   trunkline serve agent.py:hello --allow-origin http://localhost:5173
@@ -119,7 +120,8 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @click.option(
     "--cwd",
     type=FOLDER,
-    help="The folder of sessions from web pages (default: none, so they have no files and no terminals).",
+    help="The folder of sessions from web pages (default: none, so they have no files and no terminals; "
+    "an agent that speaks ACP works in this folder then).",
 )
 @policy_option
 @journal_option

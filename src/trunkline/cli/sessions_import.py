@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _HELP = """Import sessions that exist at the agent TARGET alone; without an ID, list them.
 
 The agent replays each session, and what it replays is written to the journal. From then on the session goes
-on from every front end, and the journal is its history.
+on from every front end, and the journal is its history. Files of `trunkline sessions export` are no agents,
+and cannot be imported.
 
 \b
 Examples:
@@ -53,6 +54,10 @@ def command(
 
     prepare_process()
     confirm_launch([target], yes=yes)
+    if target.endswith((".jsonl", ".json", ".md")):
+        raise click.UsageError(
+            f"{target} is a file: what `sessions export` wrote cannot be imported; name an ACP agent"
+        )
     agent = resolve_target(target)
     if not isinstance(agent, ImportsSessions):
         raise click.UsageError(f"{target} has no sessions of its own: it is no ACP agent")

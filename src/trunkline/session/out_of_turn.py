@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from trunkline import events as ev
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
-from trunkline.errors import AgentProtocolError, SessionBusy, TrunklineError
+from trunkline.errors import AgentProtocolError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar.event_check import check_event
 from trunkline.session.ids import new_id
 from trunkline.session.turn import Turn
@@ -104,6 +104,10 @@ class OutOfTurnEvents:
             return
         try:
             owned = await self._claim()
+        except SessionClosed:
+            owned = (
+                False  # Whoever closed it needs no news; a session that is opened again is told them anew.
+            )
         except TrunklineError as error:
             log.warning("%d events out of turn were discarded: %s", len(self._waiting), error)
             owned = False

@@ -37,6 +37,7 @@ it is waited for so many times at most."""
 EXIT_AFTER_EOF = 2.0
 """Seconds that an agent has to end after its stdin is closed; some never do, and are ended by SIGTERM."""
 EXIT_AFTER_INTERRUPT = 1.0
+_IS_IT_ACP = "does this command speak ACP on its stdin?"
 
 
 def command_line(command: str, args: Sequence[str]) -> tuple[str, ...]:
@@ -131,11 +132,12 @@ class AgentConnection:
             answer = await self.request("initialize", sent, timeout=self._handshake_within)
         except TimeoutError:
             why = f"did not answer initialize within {self._handshake_within:g} s"
-            raise HandshakeFailed(self._blame(f"{why}; does this command speak ACP on its stdin?")) from None
+            raise HandshakeFailed(self._blame(f"{why}; {_IS_IT_ACP}")) from None
         except AgentExited as error:
-            raise HandshakeFailed(f"{error}, before it answered initialize") from None
+            doubt = "" if self.stderr.strip() else f"; {_IS_IT_ACP}"
+            raise HandshakeFailed(f"{error}, before it answered initialize{doubt}") from None
         except RpcError as error:
-            raise HandshakeFailed(self._blame(f"refused initialize: {error}")) from None
+            raise HandshakeFailed(self._blame(f"refused initialize: {error}; {_IS_IT_ACP}")) from None
         if not isinstance(answer, dict):
             raise HandshakeFailed(self._blame("answered initialize with something that is no object"))
         self.initialize = cast("dict[str, Any]", answer)

@@ -11,6 +11,7 @@ from trunkline.errors import AgentError, AuthenticationRequired
 from trunkline.protocols.jsonrpc.messages import AUTH_REQUIRED, RpcError
 
 _DATA_SHOWN = 1000
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
 
 class AgentCommandNotFound(AgentError):
@@ -23,8 +24,17 @@ class AgentCommandNotFound(AgentError):
         """Name the command, and where it was looked for."""
         looked = os.environ.get("PATH", os.defpath) if path is None else path
         where = "" if os.sep in command else f"; looked in PATH={looked}"
-        super().__init__(f"Agent command not found: {command}{where}. Install it, or give its whole path.")
+        super().__init__(f"Agent command not found: {command}{where}. {_next_step(command)}")
         self.command = command
+
+
+def _next_step(command: str) -> str:
+    """What to do about a command that is not there; no shell reads it, as some expect."""
+    if command.startswith("~"):
+        return "No shell replaces ~ here: give its whole path."
+    if _VARIABLE.match(command):
+        return f"No shell sets variables here: write env {command} COMMAND."
+    return "Install it, or give its whole path."
 
 
 class HandshakeFailed(AgentError):
