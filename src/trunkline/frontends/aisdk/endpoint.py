@@ -21,6 +21,7 @@ from trunkline.frontends.aisdk.decoder import ChatOutline, client_answer, read_i
 from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
+    find_last_suspension,
     find_seen,
     read_client_tools,
     read_messages,
@@ -95,11 +96,13 @@ class AisdkEndpoint:
         options: AisdkOptions | None = None,
         version: VersionNumber | None = None,
     ) -> AisdkResponse | None:
-        """Show the running turn from its start; None when no turn runs, or there is no such chat.
+        """Show the running turn; None when no turn runs, or there is no such chat.
 
-        A page that resumes begins the message anew: "During resume, a different message ID identifies a
-        separate response. A transport can replay a response from the beginning using the same ID."
-        (https://github.com/vercel/ai/blob/main/packages/ai/src/ui/process-ui-message-stream.ts)
+        A page of version 7 that resumes begins the message anew: "During resume, a different message ID
+        identifies a separate response. A transport can replay a response from the beginning using the same
+        ID." (https://github.com/vercel/ai/blob/main/packages/ai/src/ui/process-ui-message-stream.ts) Earlier
+        ones append to the message they have: they get the response that is open, and none if the turn waits
+        for an answer. ``messages`` gives what was before it.
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
@@ -112,8 +115,14 @@ class AisdkEndpoint:
         turn_id = session.running_turn_id
         if turn_id is None:
             return None
+        after = None
+        if not shown_as.replays:
+            if session.is_suspended:
+                return None
+            ended = await find_last_suspension(session, turn_id)
+            after = None if ended is None else ended[0]
         tools = await read_client_tools(session, await session.start_of(turn_id))
-        return AisdkResponse(session, RunStart(turn_id, None), chosen, shown_as, client_tools=tools)
+        return AisdkResponse(session, RunStart(turn_id, after), chosen, shown_as, client_tools=tools)
 
     async def go_on(
         self,
@@ -141,15 +150,15 @@ class AisdkEndpoint:
     ) -> list[JsonObject]:
         """Give the messages of a chat as a page holds them; raises SessionNotFound without one.
 
-        Pages of version 5 may append what they resume to the last message. So for versions 5 and 6 the
-        message of a turn that is running is left out: the resumed stream has all of it.
+        Pages of versions 5 and 6 append what they resume to the last message. So for them the message of a
+        turn that is running is given as of the start of its open response.
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
         session = await self.hub.session(chat_id, principal=principal)
         await session.wait_for_ending_turn()
-        running = None if session.is_suspended or shown_as.number >= 7 else session.running_turn_id
-        return await read_messages(session, chosen, shown_as, leaves_out=running)
+        running = None if session.is_suspended or shown_as.replays else session.running_turn_id
+        return await read_messages(session, chosen, shown_as, running=running)
 
     async def stop(self, chat_id: str, turn_id: str | None = None, *, principal: str = "local") -> bool:
         """Cancel the running turn of a chat; False if there was none.
