@@ -63,6 +63,13 @@ MODULES = {
         TurnSuspended Usage UserMessage decode_event encode_event
     """,
     "folding": "Folder fold",
+    "frontends.acp": """
+        AgentMessageChunk AgentThoughtChunk AudioContent ContentBlock EmbeddedResource ImageContent
+        InitializeRequest InitializeResponse NewSessionRequest NewSessionResponse PermissionOption
+        PermissionOptionKind PromptRequest PromptResponse RequestPermissionRequest RequestPermissionResponse
+        ResourceLink SessionNotification SessionUpdate StopReason TextContent ToolCall ToolCallStatus
+        ToolCallUpdate ToolKind Unknown decode encode serve_acp stdio_transport
+    """,
     "frontends.acp.manual": "ManualConnection Unhandled stdio_transport",
     "frontends.acp.stdio": "serve_acp serve_target",
     "frontends.agui": """

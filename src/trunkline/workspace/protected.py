@@ -13,118 +13,40 @@ from collections.abc import Iterable, Iterator
 
 from trunkline.workspace.patterns import fold, path_matches
 
-PROTECTED: dict[str, tuple[str, ...]] = {
-    "settings and policy of Trunkline": (".trunkline/**", "trunkline.toml"),
-    "git's hooks, filters and other programs": (
-        ".git/**",
-        ".gitmodules",
-        ".gitattributes",
-        ".gitconfig",
-        ".lfsconfig",
-    ),
-    "hooks that a tool installs in git": (
-        ".githooks/**",
-        ".husky/**",
-        ".pre-commit-config.yaml",
-        ".pre-commit-config.yml",
-        ".pre-commit-hooks.yaml",
-        "lefthook.*",
-        ".lefthook.*",
-        ".lefthook/**",
-        ".overcommit.yml",
-    ),
-    "other version control with hooks": (".hg/**", ".hgrc", ".svn/**", ".jj/**", ".sl/**"),
-    "tasks, debuggers and interpreters of editors": (
-        ".vscode/**",
-        "*.code-workspace",
-        ".idea/**",
-        ".fleet/**",
-        ".zed/**",
-        ".helix/**",
-        ".nova/**",
-        ".vs/**",
-        "*.sublime-project",
-        ".jupyter/**",
-    ),
-    "code that an editor runs when it opens the folder": (
-        ".dir-locals.el",
-        ".dir-locals-2.el",
-        ".exrc",
-        ".vimrc",
-        "_vimrc",
-        ".gvimrc",
-        ".nvimrc",
-        ".nvim.lua",
-        ".lvimrc",
-        ".vim/**",
-        ".nvim/**",
-        ".projectile",
-    ),
-    "containers that an editor builds and starts": (".devcontainer/**", ".devcontainer.json"),
-    "settings, hooks and MCP servers of agents": (
-        ".mcp.json",
-        "mcp.json",
-        ".claude/**",
-        ".claude.json",
-        ".codex/**",
-        ".gemini/**",
-        ".cursor/**",
-        ".windsurf/**",
-        ".continue/**",
-        ".roo/**",
-        ".kiro/**",
-        ".amazonq/**",
-        ".qwen/**",
-        ".opencode/**",
-        "opencode.json",
-        "opencode.jsonc",
-        ".crush.json",
-        "crush.json",
-        ".goose/**",
-        ".acpxrc.json",
-        ".aider.conf.yml",
-        ".agents/**",
-    ),
-    "instructions that agents obey": (
-        "AGENTS.md",
-        "AGENT.md",
-        "AGENTS.override.md",
-        "CLAUDE.md",
-        "CLAUDE.local.md",
-        "GEMINI.md",
-        "QWEN.md",
-        ".cursorrules",
-        ".windsurfrules",
-        ".clinerules",
-        ".clinerules/**",
-        ".roorules",
-        ".rules",
-        ".goosehints",
-        ".github/copilot-instructions.md",
-        ".github/instructions/**",
-        ".github/prompts/**",
-        ".github/agents/**",
-        ".github/chatmodes/**",
-        ".github/hooks/**",
-    ),
-    "programs and variables that a shell or a package manager takes from the folder": (
-        ".envrc",
-        ".mise.toml",
-        "mise.toml",
-        ".mise/**",
-        ".npmrc",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".pnpmfile.*",
-        ".bashrc",
-        ".bash_profile",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".ssh/**",
-    ),
+_PATTERNS = {
+    "settings and policy of Trunkline": ".trunkline/** trunkline.toml",
+    "git's hooks, filters and other programs": ".git/** .gitmodules .gitattributes .gitconfig .lfsconfig",
+    "hooks that a tool installs in git": """
+        .githooks/** .husky/** .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml
+        lefthook.* .lefthook.* .lefthook/** .overcommit.yml
+    """,
+    "other version control with hooks": ".hg/** .hgrc .svn/** .jj/** .sl/**",
+    "tasks, debuggers and interpreters of editors": """
+        .vscode/** *.code-workspace .idea/** .fleet/** .zed/** .helix/** .nova/** .vs/**
+        *.sublime-project .jupyter/**
+    """,
+    "code that an editor runs when it opens the folder": """
+        .dir-locals.el .dir-locals-2.el .exrc .vimrc _vimrc .gvimrc .nvimrc .nvim.lua .lvimrc .vim/**
+        .nvim/** .projectile
+    """,
+    "containers that an editor builds and starts": ".devcontainer/** .devcontainer.json",
+    "settings, hooks and MCP servers of agents": """
+        .mcp.json mcp.json .claude/** .claude.json .codex/** .gemini/** .cursor/** .windsurf/**
+        .continue/** .roo/** .kiro/** .amazonq/** .qwen/** .opencode/** opencode.json opencode.jsonc
+        .crush.json crush.json .goose/** .acpxrc.json .aider.conf.yml .agents/**
+    """,
+    "instructions that agents obey": """
+        AGENTS.md AGENT.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md .cursorrules
+        .windsurfrules .clinerules .clinerules/** .roorules .rules .goosehints
+        .github/copilot-instructions.md .github/instructions/** .github/prompts/** .github/agents/**
+        .github/chatmodes/** .github/hooks/**
+    """,
+    "programs and variables that a shell or a package manager takes from the folder": """
+        .envrc .mise.toml mise.toml .mise/** .npmrc .yarnrc .yarnrc.yml .pnpmfile.* .bashrc
+        .bash_profile .profile .zshrc .zshenv .zprofile .ssh/**
+    """,
 }
+PROTECTED = {why: tuple(patterns.split()) for why, patterns in _PATTERNS.items()}
 """Patterns by why they are protected; they hold at any depth, in any case and in any spelling."""
 
 DEFAULT_PROTECTED: tuple[str, ...] = tuple(pattern for patterns in PROTECTED.values() for pattern in patterns)

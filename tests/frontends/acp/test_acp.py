@@ -6,40 +6,12 @@ import pytest
 from trunkline.frontends import acp
 from trunkline.protocols.acp import lossless, wire
 
-NAMES = [
-    "SessionNotification",
-    "SessionUpdate",
-    "AgentMessageChunk",
-    "AgentThoughtChunk",
-    "ToolCall",
-    "ToolCallUpdate",
-    "ToolCallStatus",
-    "ToolKind",
-    "ContentBlock",
-    "TextContent",
-    "ImageContent",
-    "AudioContent",
-    "ResourceLink",
-    "EmbeddedResource",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-    "PermissionOption",
-    "PermissionOptionKind",
-    "StopReason",
-    "InitializeRequest",
-    "InitializeResponse",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "PromptRequest",
-    "PromptResponse",
-]
+OWN = {"Unknown", "decode", "encode", "serve_acp", "stdio_transport"}
 
 
 def test_the_core_types_have_their_protocol_names() -> None:
-    for name in NAMES:
+    for name in set(acp.__all__) - OWN:
         assert getattr(acp, name) is getattr(wire, name)
-    others = {"Unknown", "decode", "encode", "serve_acp", "stdio_transport"}
-    assert {*NAMES, *others} == set(acp.__all__)
     assert acp.decode is lossless.decode
 
 
