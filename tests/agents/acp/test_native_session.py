@@ -244,6 +244,14 @@ async def test_an_agent_that_makes_no_session_is_given_up(tmp_path: Path, broken
             await (await here.hub.create()).prepare()
 
 
+async def test_noise_in_a_turn_is_noticed_once(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        (notice,) = [e for e in await collect(session, "banner") if isinstance(e, ev.Notice)]
+        assert (notice.code, notice.description) == ("stdout_noise", "a line in the middle of a turn")
+        assert [e for e in await collect(session, "banner") if isinstance(e, ev.Notice)] == []
+
+
 async def test_folders_and_noise_are_noticed(tmp_path: Path) -> None:
     async with world(tmp_path, "--banner") as here:
         session = await here.hub.create(cwd=str(tmp_path), roots=["/tmp"])

@@ -71,6 +71,7 @@ class NativeSession:
         self.lock = asyncio.Lock()
         self._loading = False
         self._opened = False
+        self._noisy: AgentConnection | None = None
         self._replay: list[Mapping[str, Any]] | None = None
 
     @property
@@ -102,11 +103,17 @@ class NativeSession:
                     raise
         self._use(connection)
         await self._take_options(connection, result)
-        if connection.noise:
-            title = f"{self._agent.card.title} writes lines on stdout that are no messages; they are skipped"
-            self.notice(title, "\n".join(connection.noise)[:1000], code="stdout_noise")
+        self.tell_of_noise()
         self._opened = True
         return connection
+
+    def tell_of_noise(self) -> None:
+        """Tell the person, once for a process, that it writes lines on stdout that are no messages."""
+        connection = self.connection
+        if connection is not None and connection.noise and connection is not self._noisy:
+            self._noisy = connection
+            title = f"{self._agent.card.title} writes lines on stdout that are no messages; they are skipped"
+            self.notice(title, "\n".join(connection.noise)[:1000], code="stdout_noise")
 
     async def _open_at(self, connection: AgentConnection, failures: dict[str, str]) -> dict[str, Any]:
         """Load, resume or make the session in a process; gives the agent's answer.

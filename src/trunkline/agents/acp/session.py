@@ -117,6 +117,7 @@ class AcpSession:
         try:
             result = await self._answer(future, connection, ctx)
             await native.held.released.wait()
+            native.tell_of_noise()
             finished = self._finished(result)
             stop_reason = finished.stop_reason
             if native.must_refeed:

@@ -325,6 +325,9 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         finish(session_id, str(os.getpid()))
     elif word == "big":
         finish(session_id, "x" * int(rest))
+    elif word == "banner":
+        sys.stdout.write("a line in the middle of a turn\n")
+        finish(session_id, "written")
     elif word == "endless":
         while True:
             sys.stdout.write("x" * 65536)
