@@ -15,7 +15,7 @@ from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import Moment
 
-_FIELDS = SessionInfo.__struct_fields__
+_FIELDS = SessionInfo.__struct_fields__  # Each is a column of the same name.
 _INFO = ", ".join((*_FIELDS, "expires_at", "boot"))
 _HERE = "WHERE principal = ? AND session_id = ?"
 
