@@ -278,46 +278,19 @@ async def test_what_is_under_way_is_shown_from_its_start() -> None:
         assert message == (await page.reload())[-1]
 
 
-@pytest.mark.parametrize("approved", [True, False])
 @pytest.mark.parametrize("version", [5, 6])
-async def test_pages_that_append_what_they_resume_get_the_open_response_only(
-    version: int, approved: bool
-) -> None:
-    goes_on = asyncio.Event()
-
-    async def asks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        yield "May I? "
-        allowed = await ctx.permission("Write it?", tool="write", input={"path": "x"})
-        yield "Thanks" if allowed else "Pity"
-        await goes_on.wait()
-        yield "."
-
-    async with page_for(asks, version=version) as page:
-        asked = await page.send(user("go"))
-        assert await page.reload() == [user("go"), asked]
-        assert await page.endpoint.resume("c1", version=page.version) is None, "the page has all of it"
-        session = await page.endpoint.hub.session("c1")
-        (question,) = session.open_questions
-        sent = await page.open(answered(asked, approved), answers={question: {"approved": approved}})
-        batches = aiter(sent)
-        while not any(chunk["type"] == "text-delta" for chunk in (await soon(anext(batches)))[1]):
-            pass
-        await batches.aclose()
-        await sent.close()
-        (_, before) = await page.reload()
-        if version == 6:
-            assert before == answered(asked, approved)
-        response = await page.endpoint.resume("c1", version=page.version)
+async def test_a_turn_that_ends_between_the_messages_and_the_stream_is_still_shown(version: Any) -> None:
+    async with page_for() as page:
+        page.version = version
+        running = await page.open(user("/wait-for-cancel"))
+        other = Page(page.endpoint, version=version)
+        assert [one["role"] for one in await other.reload()] == ["user"]
+        assert await page.endpoint.stop("c1", running.turn_id)
+        response = await page.endpoint.resume("c1", version=version)
         assert response is not None
-        goes_on.set()
-        await soon(page.take(response))
-        assert page.chunks[0]["messageId"] == asked["id"]
-        assert page.text == ("Thanks." if approved else "Pity.")
-        (_, message) = await page.reload()
-        said = [part["text"] for part in message["parts"] if part["type"] == "text"]
-        assert said == ["May I? ", page.text]
-        if version == 6:
-            assert call_in(message)["state"] == ("output-available" if approved else "output-denied")
+        message = await other.take(response)
+        assert await page.reload() == [user("/wait-for-cancel"), message]
+        assert await page.endpoint.resume("c1", version=version) is None
 
 
 async def test_a_stale_stop_stops_nothing() -> None:

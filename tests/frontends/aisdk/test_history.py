@@ -90,5 +90,5 @@ async def test_messages_are_read_with_the_page_s_own_tools_and_metadata() -> Non
         session = await hub.session("c1")
         assert await read_client_tools(session) == {"paint"}
         assert await read_messages(session, AisdkOptions(), version_of(7)) == [mine, message]
-        rest = await read_messages(session, AisdkOptions(), version_of(7), running=message["id"])
+        rest = await read_messages(session, AisdkOptions(), version_of(7), leaves_out=message["id"])
         assert rest == [mine]

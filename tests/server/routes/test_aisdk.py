@@ -132,6 +132,9 @@ async def test_what_is_under_way_is_resumed_and_stopped_by_its_turn() -> None:
             assert (await client.post("/api/chat/c1/stop", json={"turnId": turn})).json() == {"stopped": True}
             rest = [one async for one in shown]
         assert [one["type"] for one in rest[-2:]] == ["abort", "finish"]
+        missed = await client.get("/api/chat/c1/stream")
+        assert chunks_of(missed)[-2:] == rest[-2:], "a page that lost its response may lack the end"
+        await client.get("/api/chat/c1/messages")
         assert (await client.get("/api/chat/c1/stream")).status_code == 204
         assert (await client.post("/api/chat/c1/stop", json={})).json() == {"stopped": False}
         assert (await client.post("/api/chat/c1/stop", json={"turnId": 1})).status_code == 422

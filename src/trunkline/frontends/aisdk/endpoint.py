@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,7 +23,6 @@ from trunkline.frontends.aisdk.decoder import ChatOutline, client_answer, read_i
 from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
-    find_last_suspension,
     find_seen,
     read_client_tools,
     read_messages,
@@ -43,6 +44,7 @@ from trunkline.session.starters import TurnStarters
 __all__ = ["AisdkEndpoint"]
 
 CheckNew = Callable[[int], None]
+_REMEMBERED = 1024
 
 
 class AisdkEndpoint:
@@ -53,6 +55,8 @@ class AisdkEndpoint:
         self.options = options or AisdkOptions()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
         self._starters = TurnStarters()
+        self._left_out: OrderedDict[tuple[str, str], str] = OrderedDict()
+        """The turns that a page may lack the end of: it lost a response, or loaded messages meanwhile."""
 
     async def open(
         self,
@@ -86,7 +90,15 @@ class AisdkEndpoint:
             tools = await read_client_tools(session, await session.start_of(start.turn_id))
         last = request.messages[-1] if request.messages else None
         shown = last.id if last is not None and last.role == "assistant" else None
-        return AisdkResponse(session, start, chosen, shown_as, client_tools=tools, message_id=shown)
+        return AisdkResponse(
+            session,
+            start,
+            chosen,
+            shown_as,
+            client_tools=tools,
+            message_id=shown,
+            on_cut=partial(self._leave_out, (principal, request.id)),
+        )
 
     async def resume(
         self,
@@ -96,13 +108,12 @@ class AisdkEndpoint:
         options: AisdkOptions | None = None,
         version: VersionNumber | None = None,
     ) -> AisdkResponse | None:
-        """Show the running turn; None when no turn runs, or there is no such chat.
+        """Show the running turn from its start; None when no turn runs, or there is no such chat.
 
-        A page of version 7 that resumes begins the message anew: "During resume, a different message ID
-        identifies a separate response. A transport can replay a response from the beginning using the same
-        ID." (https://github.com/vercel/ai/blob/main/packages/ai/src/ui/process-ui-message-stream.ts) Earlier
-        ones append to the message they have: they get the response that is open, and none if the turn waits
-        for an answer. ``messages`` gives what was before it.
+        A page that resumes begins the message anew: "During resume, a different message ID identifies a
+        separate response. A transport can replay a response from the beginning using the same ID."
+        (https://github.com/vercel/ai/blob/main/packages/ai/src/ui/process-ui-message-stream.ts) That is so at
+        5.0.277 and 6.0.326 too: what came before in the message is lost to a page that gets only the rest.
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
@@ -114,15 +125,19 @@ class AisdkEndpoint:
         await session.wait_for_ending_turn()
         turn_id = session.running_turn_id
         if turn_id is None:
-            return None
-        after = None
-        if not shown_as.replays:
-            if session.is_suspended:
+            # A page that lost its response, or loaded its messages while the turn ran, lacks the end of it.
+            turn_id = self._left_out.get((principal, chat_id))
+            if turn_id is None or turn_id != session.last_turn_id:
                 return None
-            ended = await find_last_suspension(session, turn_id)
-            after = None if ended is None else ended[0]
         tools = await read_client_tools(session, await session.start_of(turn_id))
-        return AisdkResponse(session, RunStart(turn_id, after), chosen, shown_as, client_tools=tools)
+        return AisdkResponse(
+            session,
+            RunStart(turn_id, None),
+            chosen,
+            shown_as,
+            client_tools=tools,
+            on_cut=partial(self._leave_out, (principal, chat_id)),
+        )
 
     async def go_on(
         self,
@@ -150,15 +165,26 @@ class AisdkEndpoint:
     ) -> list[JsonObject]:
         """Give the messages of a chat as a page holds them; raises SessionNotFound without one.
 
-        Pages of versions 5 and 6 append what they resume to the last message. So for them the message of a
-        turn that is running is given as of the start of its open response.
+        Pages of versions 5 and 6 may append what they resume to their last message. So for them the message
+        of a turn that is running is left out: the resumed stream has all of it, also when it has ended since.
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
         session = await self.hub.session(chat_id, principal=principal)
         await session.wait_for_ending_turn()
-        running = None if session.is_suspended or shown_as.replays else session.running_turn_id
-        return await read_messages(session, chosen, shown_as, running=running)
+        running = None if session.is_suspended else session.running_turn_id
+        if running is None:
+            self._left_out.pop((principal, chat_id), None)
+        else:
+            self._leave_out((principal, chat_id), running)
+        return await read_messages(
+            session, chosen, shown_as, leaves_out=None if shown_as.replays else running
+        )
+
+    def _leave_out(self, key: tuple[str, str], turn_id: str) -> None:
+        self._left_out[key] = turn_id
+        while len(self._left_out) > _REMEMBERED:
+            self._left_out.popitem(last=False)
 
     async def stop(self, chat_id: str, turn_id: str | None = None, *, principal: str = "local") -> bool:
         """Cancel the running turn of a chat; False if there was none.

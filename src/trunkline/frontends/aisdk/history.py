@@ -18,7 +18,6 @@ from trunkline.session.session import Session
 __all__ = [
     "answered_ids",
     "count_new_bytes",
-    "find_last_suspension",
     "find_seen",
     "read_client_tools",
     "read_messages",
@@ -89,16 +88,6 @@ async def find_seen(session: Session, turn_id: str, answered: Collection[str]) -
     return last
 
 
-async def find_last_suspension(session: Session, turn_id: str) -> tuple[Cursor, frozenset[str]] | None:
-    """Find where the last response of a turn ended, and the questions that it waited for."""
-    found: tuple[Cursor, frozenset[str]] | None = None
-    async for entry in session.replay(await session.start_of(turn_id)):
-        event = entry.event
-        if event.turn_id == turn_id and isinstance(event, ev.TurnSuspended):
-            found = entry.cursor, frozenset(event.question_ids)
-    return found
-
-
 async def read_client_tools(session: Session, from_seq: int = 1) -> frozenset[str]:
     """Give the names of the page's own tools, as its messages brought them along."""
     found: set[str] = set()
@@ -109,21 +98,11 @@ async def read_client_tools(session: Session, from_seq: int = 1) -> frozenset[st
 
 
 async def read_messages(
-    session: Session, options: AisdkOptions, version: StreamVersion, *, running: str | None = None
+    session: Session, options: AisdkOptions, version: StreamVersion, *, leaves_out: str | None = None
 ) -> list[JsonObject]:
-    """Give the messages of a chat as a page holds them.
-
-    ``running`` is a turn whose open response a page gets in addition: its message is given as of the start
-    of that response, with the answers that came before it, or not at all if it is the first.
-    """
+    """Give the messages of a chat as a page holds them, without that of one turn if need be."""
     tools = await read_client_tools(session)
     folder = MessageFolder(options, version=version.number, client_tools=tools)
-    ended = None if running is None else await find_last_suspension(session, running)
     async for entry in session.replay():
-        if ended is not None and (entry.seq, entry.offset) > ended[0][1:]:
-            event = entry.event
-            if not isinstance(event, ev.Answered) or event.question_id not in ended[1]:
-                continue
         folder.feed(entry)
-    left_out = running if ended is None else None
-    return [message for message in folder.messages if left_out is None or message["id"] != left_out]
+    return [message for message in folder.messages if leaves_out is None or message["id"] != leaves_out]

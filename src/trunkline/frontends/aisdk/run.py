@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 
 from trunkline.cursor import Cursor
 from trunkline.errors import TrunklineError
@@ -39,11 +39,13 @@ class AisdkResponse:
         client_tools: Collection[str] = (),
         message_id: str | None = None,
         goes_on: bool = False,
+        on_cut: Callable[[str], None] | None = None,
     ) -> None:
         """Show a turn from ``start``; a receipt is of a message that still waits for its turn.
 
         Without a start there is nothing left to show of the message ``message_id``. ``goes_on`` is for a
-        client that lost a response and has everything before the start: it begins in the middle.
+        client that lost a response and has everything before the start: it begins in the middle. ``on_cut``
+        is called with the turn when a client leaves before the end.
         """
         self.session = session
         self._start = start
@@ -52,6 +54,7 @@ class AisdkResponse:
         self._client_tools = client_tools
         self._message_id = message_id
         self._goes_on = goes_on
+        self._on_cut = on_cut
         self._turn_id: str | None = None
         self._over = False
 
@@ -141,7 +144,11 @@ class AisdkResponse:
     async def close(self) -> None:
         """Detach the client; a turn without followers is cancelled, if the options say so."""
         session, turn_id = self.session, self.turn_id
-        if self._over or turn_id is None or self._options.on_disconnect != "cancel":
+        if self._over or turn_id is None:
+            return
+        if self._on_cut is not None:
+            self._on_cut(turn_id)
+        if self._options.on_disconnect != "cancel":
             return
         if session.running_turn_id == turn_id and not session.followers:
             session.cancel_soon(turn_id, by=_FRONT_END, reason="the client left")
