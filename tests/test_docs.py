@@ -14,13 +14,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from trunkline.agents import langchain
 from trunkline.demos.scenarios import SCENARIOS
+from trunkline.events import AnyEvent
 from trunkline.frontends.agui import AguiOptions
 from trunkline.frontends.aisdk import AisdkOptions
+from trunkline.frontends.unified import UnifiedOptions
+from trunkline.frontends.unified.losses import LOSSES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -166,6 +170,14 @@ def test_the_aisdk_page_lists_every_option() -> None:
     page = (ROOT / "docs/aisdk.md").read_text(encoding="utf-8")
     table = page.partition("| `AisdkOptions` |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(AisdkOptions.__struct_fields__)
+
+
+def test_the_unified_page_lists_every_option_and_every_event() -> None:
+    page = (ROOT / "docs/unified.md").read_text(encoding="utf-8")
+    table = page.partition("| `UnifiedOptions` |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(UnifiedOptions.__struct_fields__)
+    events = {kind.__name__ for kind in get_args(AnyEvent)} - {kind.__name__ for kind in LOSSES}
+    assert sorted(name for name in events if f"`{name}`" not in page) == []
 
 
 @pytest.mark.slow

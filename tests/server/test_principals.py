@@ -23,6 +23,7 @@ from tests.hubs import BRISK, soon, until
 from tests.server.acp_clients import GREETING, bearer, over_websocket
 from tests.server.running_server import frames, listening, run_events, run_input, served
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 import trunkline
 from trunkline.agents.agui import AguiAgent
@@ -320,7 +321,39 @@ def chat_socket(path: str) -> Case:
     return case
 
 
+async def unified_socket(world: World, headers: dict[str, str], thread: str) -> Seen:
+    """Follow a session, answer, interrupt and prompt; then the same in one that is made."""
+    url = f"ws://{world.client.base_url.netloc.decode()}/unified/{quote(thread, safe='')}?from=1"
+    answer = {"type": "permission_response", "request_id": world.question_id, "behavior": "allow"}
+    sent: list[dict[str, Any]] = [
+        {**answer, "content": {"answer": "mine"}},
+        {"type": "interrupt"},
+        {"type": "user_message", "content": "what do you know?", "id": "mine"},
+    ]
+    seen: Seen = []
+    for place in (url, f"{url}&create=1"):
+        try:
+            async with connect(place, additional_headers=headers) as there:
+                for frame in sent:
+                    await there.send(json.dumps(frame))
+                ended: set[str] = set()
+                turn_id = None
+                while turn_id is None or turn_id not in ended:
+                    seen.append(str(await soon(there.recv())))
+                    message = json.loads(seen[-1])
+                    metadata = message["metadata"]
+                    if message["type"] == "result":
+                        ended.add(metadata["turn_id"])
+                    if metadata.get("request_id") == "mine":
+                        assert metadata["subtype"] == "success", metadata
+                        turn_id = metadata["turn_id"]
+        except InvalidStatus as refused:
+            seen.append(str(refused.response.body))
+    return seen
+
+
 CASES: dict[str, Case] = {
+    "WS /unified/{session_id:path}": unified_socket,
     "POST /api/chat": posts("/api/chat", lambda world, thread: chat_input(thread), chat_answer),
     "POST /api/chat/{agent}": posts("/api/chat/{agent}", lambda _, thread: chat_input(thread), chat_answer),
     "GET /api/chat/{chat:path}/stream": reads_chat("stream"),

@@ -19,6 +19,7 @@ from tests.hubs import make, soon
 from tests.server.acp_clients import GREETING, Caller, Dial, bearer, over_http, over_websocket
 from tests.server.running_server import SECRET, run_events, run_input, served
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 import trunkline
 from trunkline import events as ev
@@ -92,6 +93,18 @@ class Visit(NamedTuple):
             while not any(f'"type":"{end}"' in got for end in ("end", "error", "no-active")):
                 got += str(await soon(socket.recv()))
         return "with the scope" not in got or "started this run" in got, got
+
+    async def unified(self) -> tuple[bool, str]:
+        """Follow the thread from its first record, to the end of its turn."""
+        url = f"ws://{self.client.base_url.netloc.decode()}/unified/{self.thread}?from=1"
+        got = ""
+        try:
+            async with connect(url, additional_headers=self.headers) as socket:
+                while '"type":"result"' not in got:
+                    got += str(await soon(socket.recv()))
+        except InvalidStatus as refused:
+            return refused.response.status_code != 403, str(refused.response.body)
+        return True, got
 
     def chat(self, text: str = "something new", message_id: str = "new", **fields: Any) -> dict[str, Any]:
         """A request of useChat."""
@@ -191,6 +204,7 @@ ROADS: list[Road] = [
         lambda v: v.chat_frame("/api/chat/default/ws", **{**v.chat(), "type": "send"}),
         "prompt",
     ),
+    Road("WS /unified/{session_id:path}", lambda v: v.unified(), "follow", shows=True),
     Road("GET /healthz", lambda v: v.send("GET", "/healthz")),
     Road("GET /readyz", lambda v: v.send("GET", "/readyz")),
     Road("POST /agui", lambda v: v.send("POST", "/agui", v.new()), "prompt", shows=True),

@@ -339,7 +339,12 @@ def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: b
     for kind, path in (("useChat", "/api/chat"), ("AG-UI", "/agui")):
         each = "" if len(names) == 1 else f" (each: {url}{path}/NAME)"
         lines += [f"  {kind:<11} {url}{path}{each}"]
-    lines += [f"  CopilotKit  {url}/copilotkit", f"  ACP         {url}/acp", f"  sessions    {url}/sessions"]
+    lines += [
+        f"  CopilotKit  {url}/copilotkit",
+        f"  ACP         {url}/acp",
+        f"  unified     {url}/unified",
+        f"  sessions    {url}/sessions",
+    ]
     if unlocked:
         return [*lines, "There is no token: every program of this machine may use it. Ctrl-C stops."]
     lines += [f"  token       {token}"] if token else []

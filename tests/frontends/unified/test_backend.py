@@ -100,6 +100,28 @@ async def test_closing_ends_the_messages_and_cancels_what_runs() -> None:
         assert rest[-2].metadata["error_code"] == "aborted"
 
 
+async def test_a_program_may_stop_reading_anywhere_and_read_on() -> None:
+    async with adapter_for() as adapter:
+        session = await adapter.connect("s-1")
+        await session.send(user_message("one two three"))
+        async for message in session.messages:
+            if message.type == "stream_event":
+                break
+        assert "session_init" not in [message.type for message in await until(session, "result")]
+        await until(session, "status_change", status="idle")
+        with pytest.raises(TimeoutError):
+            await soon(anext(session.messages), 0.01)
+        await session.send(user_message("and on"))
+        await until(session, "result")
+        unread = await adapter.connect("s-1", resume=True)
+        await session.close()
+        assert [message.type async for message in session.messages][-1:] == ["status_change"]
+        await adapter.stop()
+        assert [message async for message in unread.messages] == []
+        with pytest.raises(SessionClosed):
+            await unread.send(user_message("x"))
+
+
 async def test_two_connections_share_a_session_and_the_last_one_closes_it() -> None:
     async with adapter_for() as adapter:
         one = await adapter.connect("s-1")
@@ -114,7 +136,7 @@ async def test_a_permission_is_answered_once_by_kind() -> None:
     async with adapter_for() as adapter:
         session = await adapter.connect()
         await session.send(user_message("/permission"))
-        requests = session.permission_requests
+        requests = await session.permission_requests()
         request = await soon(anext(requests))
         request_id = request.metadata["request_id"]
         await session.respond_to_permission(request_id, "allow")

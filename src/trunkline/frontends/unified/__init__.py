@@ -9,6 +9,7 @@
 * ``following``: follows a session from any place
 * ``handlers``: files of a program's own for a session
 * ``losses``: what has no message, and where its meaning goes
+* ``message_iterator``: the messages of a connection one by one
 * ``options``: what the front end shows
 * ``questions``: questions as permission requests, and their answers
 * ``session_facts``: options and commands

@@ -14,9 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, cast
 
 import msgspec
@@ -26,6 +24,7 @@ from trunkline.errors import AuthenticationRequired, ConfigurationError, Session
 from trunkline.frontends.unified.endpoint import UnifiedConnection, new_message_id
 from trunkline.frontends.unified.following import replay
 from trunkline.frontends.unified.handlers import FileSystemHandler, HandledFiles
+from trunkline.frontends.unified.message_iterator import MessageIterator
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.journal import Journal, open_journal
 from trunkline.protocols.unified.wire import MessageType, TextContent, UnifiedContent, UnifiedMessage
@@ -76,7 +75,8 @@ class BackendSession:
         self._adapter = adapter
         self._session = session
         self._connection = connection
-        self._messages: AsyncGenerator[UnifiedMessage] | None = None
+        self._messages = MessageIterator(connection)
+        self._requests: list[MessageIterator] = []
         self._closed = False
 
     @property
@@ -87,15 +87,7 @@ class BackendSession:
     @property
     def messages(self) -> AsyncIterator[UnifiedMessage]:
         """What the session says, from the connection on, the same iterator each time; ends at ``close``."""
-        if self._messages is None:
-            self._messages = self._read()
         return self._messages
-
-    async def _read(self) -> AsyncGenerator[UnifiedMessage]:
-        async with aclosing(self._connection.messages()) as batches:
-            async for batch in batches:
-                for message in batch:
-                    yield message
 
     async def send(self, message: UnifiedMessage) -> dict[str, Any]:
         """Send a message, and give what came of it; what cannot be carried out raises.
@@ -131,31 +123,17 @@ class BackendSession:
         """Choose the mode."""
         await self.send(_client_message("configuration_change", subtype="set_permission_mode", mode=mode))
 
-    @property
-    def permission_requests(self) -> AsyncIterator[UnifiedMessage]:
-        """The permission requests of the session, those that are open already and those that come."""
-        return self._requests()
-
-    async def _requests(self) -> AsyncGenerator[UnifiedMessage]:
+    async def permission_requests(self) -> AsyncIterator[UnifiedMessage]:
+        """Give the permission requests of the session: those that are open, then those that come."""
         self._check_open()
-        connection = await self._adapter.connection_to(self._session)
-        watching = asyncio.ensure_future(self._wait_for_end(connection))
-        try:
-            async with aclosing(connection.messages()) as batches:
-                async for batch in batches:
-                    for message in batch:
-                        if message.type == "permission_request" and self._is_open(message):
-                            yield message
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        requests = MessageIterator(await self._adapter.connection_to(self._session), self._is_open_request)
+        self._requests.append(requests)
+        return requests
 
-    async def _wait_for_end(self, connection: UnifiedConnection) -> None:
-        await self._connection.wait_closed()
-        connection.close()
-
-    def _is_open(self, request: UnifiedMessage) -> bool:
-        return request.metadata["request_id"] in self._session.open_questions
+    def _is_open_request(self, message: UnifiedMessage) -> bool:
+        if message.type != "permission_request":
+            return False
+        return message.metadata["request_id"] in self._session.open_questions
 
     async def respond_to_permission(
         self, request_id: str, behavior: Literal["allow", "deny"], **metadata: Any
@@ -174,8 +152,14 @@ class BackendSession:
         if self._closed:
             return
         self._closed = True
-        await self._adapter.release(self._session)
-        self._connection.close()
+        await self._adapter.release(self, self._session)
+        await self.finish()
+
+    async def finish(self) -> None:
+        """End the iterators; what was said up to now can still be read."""
+        self._closed = True
+        for iterator in (self._messages, *self._requests):
+            await iterator.finish()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -210,7 +194,7 @@ class BackendAdapter:
         self.capabilities = BackendCapabilities(availability=availability)
         self._hub: Hub | None = None
         self._opening = asyncio.Lock()
-        self._connections: Counter[str] = Counter()
+        self._connections: dict[BackendSession, str] = {}
 
     @property
     def name(self) -> str:
@@ -258,19 +242,19 @@ class BackendAdapter:
             session.view.files = HandledFiles(session.view.folders, handler)
         if (terminals := given.get("terminal")) is not None:
             session.view.terminals = terminals
-        self._connections[session.session_id] += 1
-        return BackendSession(self, session, await self.connection_to(session))
+        made = BackendSession(self, session, await self.connection_to(session))
+        self._connections[made] = session.session_id
+        return made
 
     async def connection_to(self, session: Session) -> UnifiedConnection:
         """Connect to a session once more."""
         capabilities = msgspec.to_builtins(self.capabilities)
         return await UnifiedConnection.open(session, by=_BY, options=self.options, capabilities=capabilities)
 
-    async def release(self, session: Session) -> None:
+    async def release(self, connection: BackendSession, session: Session) -> None:
         """Close a session that no connection uses any more."""
-        self._connections[session.session_id] -= 1
-        if self._connections[session.session_id] <= 0:
-            del self._connections[session.session_id]
+        self._connections.pop(connection, None)
+        if session.session_id not in self._connections.values():
             await session.close()
 
     async def stop(self) -> None:
@@ -278,6 +262,9 @@ class BackendAdapter:
         hub, self._hub = self._hub, None
         if hub is not None:
             await hub.close()
+        while self._connections:
+            connection, _ = self._connections.popitem()
+            await connection.finish()
         journal, self._journal = self._journal, None
         if journal is not None:
             await journal.close()

@@ -125,10 +125,6 @@ class UnifiedConnection:
         """End what ``messages`` gives; the session goes on."""
         self._closed.set()
 
-    async def wait_closed(self) -> None:
-        """Wait until the connection is closed."""
-        await self._closed.wait()
-
     async def tell(self, *messages: UnifiedMessage) -> None:
         """Show the client, and no other one, these messages; waits while too many wait."""
         await self._told.put(list(messages))

@@ -19,8 +19,8 @@ def card_metadata(card: AgentCard) -> dict[str, Any]:
     prompt = card.prompt
     about: dict[str, Any] = {
         "protocolVersion": 1,
+        "agentInfo": {"name": card.name, "title": card.title or card.name, "version": card.version},
         "agentName": card.name,
-        "agentTitle": card.title or card.name,
         "agentVersion": card.version,
         "agentCapabilities": {
             "loadSession": True,
