@@ -471,7 +471,8 @@ async def test_any_session_of_the_agent_can_be_replayed(home: Path, late: tuple[
 
 async def test_our_own_agent_uses_the_files_of_the_folder(home: Path, root: Path) -> None:
     (home / "work/notes.txt").write_text("milk")
-    async with ours(f"{root}/tests/peers/agents.py:copies", cwd=home / "work") as client:
+    target = f"{root}/tests/peers/agents.py:copies"
+    async with ours(target, cwd=home / "work", permission="allow") as client:
         updates: list[Update] = []
         client.set_update_callback(updates.append)
         await soon(client.prompt("copy"))

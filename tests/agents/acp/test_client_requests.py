@@ -129,6 +129,40 @@ async def test_files_of_the_folder_are_read_and_written_and_no_others(tmp_path: 
     assert await code_of(requests, "fs/write_text_file", {**path, "content": ""}) == -32800
 
 
+def refuses(request: PermissionRequest) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("permission", ["ask", "refuse", refuses])
+async def test_an_agent_that_does_not_ask_changes_and_runs_nothing_that_is_not_allowed(
+    tmp_path: Path, permission: Any
+) -> None:
+    requests = answering(tmp_path, permission)
+    (tmp_path / "here.txt").write_text("old")
+    write = {"sessionId": "s", "path": f"{tmp_path}/here.txt", "content": "new"}
+    run = {"sessionId": "s", "command": "touch", "args": ["ran.txt"]}
+    for method, params in (("fs/write_text_file", write), ("terminal/create", run)):
+        with pytest.raises(RpcError, match="the program does not allow it"):
+            await soon(requests.handle(method, params))
+    read = {"sessionId": "s", "path": f"{tmp_path}/here.txt"}
+    assert await soon(requests.handle("fs/read_text_file", read)) == {"content": "old"}
+    assert not (tmp_path / "ran.txt").exists()
+
+
+async def test_a_function_is_asked_about_files_and_commands_too(tmp_path: Path) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def allows(request: PermissionRequest) -> bool:
+        asked.append((request.title, request.kind))
+        return True
+
+    requests = answering(tmp_path, allows)
+    write = {"sessionId": "s", "path": f"{tmp_path}/new.txt", "content": "new"}
+    assert await soon(requests.handle("fs/write_text_file", write)) == {}
+    assert (tmp_path / "new.txt").read_text() == "new"
+    assert asked == [(f"Write {tmp_path}/new.txt", "edit")]
+
+
 async def test_terminals_run_and_end_with_the_client(tmp_path: Path) -> None:
     requests = answering(tmp_path)
     made = await soon(

@@ -24,12 +24,13 @@ from trunkline.agents.acp.permission_requests import Permission, check_permissio
 from trunkline.agents.acp.request_params import fields_of, refusals
 from trunkline.agents.acp.request_turn import RequestTurn
 from trunkline.agents.acp.terminal_requests import TerminalRequests
-from trunkline.errors import TurnCancelled
+from trunkline.errors import Denied, TurnCancelled
+from trunkline.events import ToolKind
 from trunkline.protocols.acp.decoder import AcpDecoder
 from trunkline.protocols.acp.fields import as_object, text_in
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from trunkline.questions import Option
+from trunkline.questions import ALLOW_KINDS, Option, default_options
 from trunkline.session.view import SessionView
 
 log = logging.getLogger("trunkline.acp")
@@ -43,6 +44,12 @@ class PermissionAnswers:
         check_permission(permission)
         self._permission = permission
         self.ask: Callable[[PermissionRequest], Any] | None = None
+
+    async def allows(self, title: str, kind: ToolKind, params: dict[str, Any]) -> bool:
+        """Whether the agent may change a file or run a command, which it may not have asked about."""
+        call = {"title": title, "kind": kind, "rawInput": params}
+        option = await self.choose(default_options(always=False), call, params)
+        return option is not None and option.kind in ALLOW_KINDS
 
     async def choose(
         self, options: tuple[Option, ...], call: dict[str, Any], params: dict[str, Any]
@@ -103,8 +110,8 @@ class ClientRequests:
         self._methods: dict[str, Callable[[Any], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
             "fs/read_text_file": files.read,
-            "fs/write_text_file": files.write,
-            "terminal/create": terminals.create,
+            "fs/write_text_file": self._ask_before(files.write, "Write", "path", "edit"),
+            "terminal/create": self._ask_before(terminals.create, "Run", "command", "execute"),
             "terminal/output": terminals.output,
             "terminal/wait_for_exit": terminals.wait_for_exit,
             "terminal/kill": terminals.kill,
@@ -136,6 +143,22 @@ class ClientRequests:
         """Withdraw what is open, and release every terminal."""
         self._scope.cancel()
         await self._terminals.close()
+
+    def _ask_before(
+        self, answer: Callable[[Any], Awaitable[dict[str, Any]]], verb: str, field: str, kind: ToolKind
+    ) -> Callable[[Any], Awaitable[dict[str, Any]]]:
+        """Refuse a request that the program does not allow: an agent may not have asked before it."""
+
+        async def answer_if_allowed(params: Any) -> dict[str, Any]:
+            given = as_object(params)
+            title = f"{verb} {text_in(given, field) or ''}".strip()
+            if not await self._scope.until_cancelled(self._permissions.allows(title, kind, given)):
+                raise Denied(
+                    f"{title}: the program does not allow it; permission= or set_permission_callback can"
+                )
+            return await answer(params)
+
+        return answer_if_allowed
 
     async def _permission(self, params: Any) -> dict[str, Any]:
         options = read_options(params)
