@@ -79,6 +79,8 @@ class ClientContract:
     """Whether the SDK knows notices and compactions."""
     deletes = True
     """Whether the SDK can delete a session."""
+    stages: type[Stage] = Stage
+    """Where the client and the agent play."""
 
     @classmethod
     def find_driver(cls, root: Path) -> Driver:
@@ -94,7 +96,7 @@ class ClientContract:
     @pytest.fixture(scope="class")
     @classmethod
     def played(cls, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Played:
-        stage = Stage(tmp_path_factory.mktemp("scenarios"), driver)
+        stage = cls.stages(tmp_path_factory.mktemp("scenarios"), driver)
         able: JsonObject = ABLE if cls.notices else {**ABLE, "session": {"configOptions": {"boolean": {}}}}
         scenarios = SCENARIOS | (NEWER if cls.notices else {})
         steps: list[JsonObject] = []
@@ -110,7 +112,7 @@ class ClientContract:
     @pytest.fixture
     def stage(self, driver: Driver, tmp_path: Path) -> Stage:
         """An empty stage."""
-        return Stage(tmp_path, driver)
+        return self.stages(tmp_path, driver)
 
     # -- the fold ----------------------------------------------------------------------------------
 

@@ -1,0 +1,71 @@
+"""The splice between clients on official SDKs and our own scripted agent: the pair must not notice it.
+
+The agent behind it is ``trunkline acp demo`` with a journal of its own, so that all that a client sees of our
+front end is checked again, line by line, through the splice, and against the journal of the splice.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.peers.client_plans import Driver, JsonObject, Stage
+from tests.peers.contract import ClientContract, Played
+from tests.peers.test_python_sdk import driver_in
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+class SplicedStage(Stage):
+    """A stage whose agents all stand behind a splice."""
+
+    def play(
+        self,
+        steps: Sequence[JsonObject],
+        *,
+        target: str = "demo",
+        command: Sequence[str] | None = None,
+        **more: Any,
+    ) -> JsonObject:
+        ours = [sys.executable, "-m", "trunkline", "acp"]
+        inner = command or [*ours, target, "--journal", f"sqlite:{self.folder / 'inner.db'}"]
+        return super().play(steps, command=[*ours, f"acp:{shlex.join(inner)}"], **more)
+
+
+class SplicedContract(ClientContract):
+    """What every client must see, through the splice."""
+
+    stages = SplicedStage
+
+    # Killed, we end the agent by SIGTERM: for the agent that is no crash.
+    test_a_client_without_forms_answers_a_graph_by_its_next_messages_also_after_a_crash = None  # type: ignore[assignment]
+
+    def test_what_the_client_folds_live_is_what_the_journal_holds(self, played: Played) -> None:
+        for name in played.live["sessions"]:
+            terminals = ["terminal-0"] if name == "/terminal" else []
+            seen, kept = played.views(name, played.live, person=False, terminals=terminals)
+            # The journal has them from the answer to session/new, too.
+            options = kept.pop("options")
+            assert seen.pop("options").items() <= options.items()
+            assert seen == kept, name
+
+
+class TestNpmSdk(SplicedContract):
+    """@agentclientprotocol/sdk 2.4.0."""
+
+    @classmethod
+    def find_driver(cls, root: Path) -> Driver:
+        return ("node", str(root / "tests/peers/node/drive_client.mjs"))
+
+
+class TestPythonSdk(SplicedContract):
+    """agent-client-protocol 1.0.0rc3."""
+
+    @classmethod
+    def find_driver(cls, root: Path) -> Driver:
+        return driver_in("acp-sdk-1.0rc", root)
+
+
