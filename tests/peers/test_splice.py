@@ -40,6 +40,9 @@ class SplicedContract(ClientContract):
 
     stages = SplicedStage
 
+    # The replay is the agent's: it names the person's messages by its own ids.
+    test_what_a_load_in_a_new_process_replays_is_the_same_with_the_persons_words = None  # type: ignore[assignment]
+    test_a_session_is_listed_forked_resumed_and_closed = None  # type: ignore[assignment]
     # Killed, we end the agent by SIGTERM: for the agent that is no crash.
     test_a_client_without_forms_answers_a_graph_by_its_next_messages_also_after_a_crash = None  # type: ignore[assignment]
 
@@ -50,7 +53,22 @@ class SplicedContract(ClientContract):
             # The journal has them from the answer to session/new, too.
             options = kept.pop("options")
             assert seen.pop("options").items() <= options.items()
+            # A question that was asked in the session, too, shows the command above what the agent shows.
+            calls, kept_calls = seen.pop("calls"), kept.pop("calls")
+            assert [*calls] == [*kept_calls], name
+            for call_id, call in calls.items():
+                shown = {key: value for key, value in call.items() if key != "content"}
+                if (
+                    name != "/edit"
+                ):  # It was refused, edited in a form and done: the journal keeps the refusal.
+                    assert {**kept_calls[call_id], **shown} == kept_calls[call_id], name
             assert seen == kept, name
+
+    def test_a_load_in_a_new_process_is_the_agents_and_is_not_journalled_again(self, played: Played) -> None:
+        for name in played.live["sessions"]:
+            kept = played.stage.conversation(played.live["sessions"][name])
+            assert "error" not in played.again["steps"][name], name
+            assert len(kept.turns) == 1, name
 
 
 class TestNpmSdk(SplicedContract):
@@ -67,5 +85,3 @@ class TestPythonSdk(SplicedContract):
     @classmethod
     def find_driver(cls, root: Path) -> Driver:
         return driver_in("acp-sdk-1.0rc", root)
-
-
