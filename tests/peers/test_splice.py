@@ -58,10 +58,12 @@ class SplicedContract(ClientContract):
             assert [*calls] == [*kept_calls], name
             for call_id, call in calls.items():
                 shown = {key: value for key, value in call.items() if key != "content"}
-                if (
-                    name != "/edit"
-                ):  # It was refused, edited in a form and done: the journal keeps the refusal.
+                # One was refused, edited in a form and done: the journal keeps the refusal.
+                if name != "/edit":
                     assert {**kept_calls[call_id], **shown} == kept_calls[call_id], name
+            if name == "/edit":
+                ((_, title, _),) = kept.pop("notices")
+                assert (seen.pop("notices"), title) == ([], "The agent ran a tool call that was refused")
             assert seen == kept, name
 
     def test_a_load_in_a_new_process_is_the_agents_and_is_not_journalled_again(self, played: Played) -> None:

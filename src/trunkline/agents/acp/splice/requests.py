@@ -54,6 +54,10 @@ GUARDED = (READ, WRITE, RUN)
 """What the policy judges besides permissions; the other requests about a terminal follow a judged one."""
 
 
+CONCLUDED_WITHIN = 10.0
+"""Seconds in which an answer of the editor must be in the journal before what follows it is."""
+
+
 class AgentRequest:
     """A request of the agent that is not answered."""
 
@@ -275,7 +279,14 @@ class SpliceRequests:
             return False
         request.answered, request.answer = True, response
         self._settle(request)
+        if (journal := self._journal_of(request)) is not None:
+            # What the agent says after this answer stands behind it in the journal, too.
+            journal.put(self._concluded, request)
         return True
+
+    def _concluded(self, request: AgentRequest) -> Any:
+        task = request.task
+        return None if task is None or task.done() else asyncio.wait({task}, timeout=CONCLUDED_WITHIN)
 
     def _session_of(self, request: AgentRequest) -> Session | None:
         journal = self._journal_of(request)
