@@ -20,7 +20,7 @@ help: ## show this list
 setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
 	@scripts/system-packages
 	@# Node's packages come while Python's are installed.
-	@{ for peer in acpx $(PEER_AGENTS) $(PEER_PAGES); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages; } \
+	@{ for peer in acpx $(PEER_AGENTS) $(PEER_PAGES); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages && scripts/browser-pages examples/usechat; } \
 		>/dev/null & node=$$!; \
 	for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || { wait; exit 1; }; done >/dev/null; \
 	wait $$node
