@@ -64,6 +64,12 @@ def test_what_cannot_be_an_agent_is_refused() -> None:
         AcpAgent("")
     with pytest.raises(ConfigurationError, match="cwd='here' is not an absolute path"):
         AcpAgent("agent", cwd="here")
+    with pytest.raises(ConfigurationError, match="there is no profile 'clod'; known profiles: claude-code"):
+        AcpAgent("agent", profile="clod")
+    with pytest.raises(ConfigurationError, match="env_allow='PATH' is one text"):
+        AcpAgent("agent", env_allow="PATH")
+    with pytest.raises(ConfigurationError, match="cancel_within=-1: give seconds above 0"):
+        AcpAgent("agent", cancel_within=-1)
     with pytest.raises(ConfigurationError, match="permission is 'maybe'"):
         AcpAgent("agent", permission="maybe")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="there is no profile 'none'"):

@@ -269,12 +269,31 @@ async def test_who_ignores_everything_is_killed_with_all_it_started(
         await until(lambda: not is_alive(agent) and not is_alive(setsid))
 
 
-async def test_an_interrupt_reaches_the_agent_and_says_whether_it_ended() -> None:
-    async with connected("--ignore", "INT") as connection:
-        assert not await soon(connection.interrupt(0.05))
-        assert connection.exit is None
+class _Files:
+    """Gives a large file, and counts how many are held at once."""
+
+    def __init__(self) -> None:
+        self.most = self.running = self.given = 0
+
+    async def handle(self, method: str, params: Any) -> Any:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(0)
+        self.running -= 1
+        self.given += 1
+        return {"content": "x" * 4_000_000}
+
+
+async def test_an_agent_that_asks_for_many_files_at_once_gets_a_few_at_a_time() -> None:
     async with connected() as connection:
-        assert await soon(connection.interrupt(5.0))
+        files = _Files()
+        connection.attach("s", lambda _: None, files)
+        asked = [
+            asyncio.create_task(connection.handle("fs/read_text_file", {"sessionId": "s"}))
+            for _ in range(100)
+        ]
+        await soon(asyncio.gather(*asked))
+        assert (files.given, files.most) == (100, 4)
 
 
 async def test_a_tap_sees_every_line_and_may_take_it() -> None:

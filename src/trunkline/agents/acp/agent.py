@@ -90,6 +90,8 @@ class AcpAgent:
         if cwd is not None and not os.path.isabs(cwd):
             raise ConfigurationError(f"cwd={os.fspath(cwd)!r} is not an absolute path")
         check_permission(permission)
+        if isinstance(env_allow, str):
+            raise ConfigurationError(f"env_allow={env_allow!r} is one text: give a list of patterns")
         self.cwd = os.path.abspath(cwd or os.getcwd())
         self.settings = AcpSettings(
             permission=permission,
@@ -100,9 +102,10 @@ class AcpAgent:
             session_within=session_within,
             cancel_within=cancel_within,
         )
+        _check_seconds(self.settings)
         self.forks: dict[str, tuple[AgentConnection, dict[str, Any]]] = {}
         """Sessions that were forked and are not opened yet: the process, and its answer."""
-        self._given_profile = profile_named(profile) if isinstance(profile, str) else profile
+        self._given_profile = _named(profile) if isinstance(profile, str) else profile
         self.profile = self._given_profile or profile_for({}, self.command_line)
         self._env = dict(env or {})
         self._env_allow = tuple(env_allow)
@@ -318,3 +321,17 @@ def _name_of(command_line: Sequence[str]) -> str:
     launched = next((word for word in command_line[1:] if not word.startswith("-")), command)
     name = os.path.basename(launched).partition("@")[0]
     return os.path.splitext(name)[0] or command
+
+
+def _named(profile: str) -> Profile:
+    try:
+        return profile_named(profile)
+    except ValueError as error:
+        raise ConfigurationError(f"profile={profile!r}: {error}") from None
+
+
+def _check_seconds(settings: AcpSettings) -> None:
+    for name in ("idle_close", "silent_after", "stop_silent_after", "session_within", "cancel_within"):
+        seconds: float | None = getattr(settings, name)
+        if seconds is not None and not seconds > 0:
+            raise ConfigurationError(f"{name}={seconds!r}: give seconds above 0, or None for no limit")

@@ -37,6 +37,8 @@ it is waited for so many times at most."""
 EXIT_AFTER_EOF = 2.0
 """Seconds that an agent has to end after its stdin is closed; some never do, and are ended by SIGTERM."""
 EXIT_AFTER_INTERRUPT = 1.0
+_LARGE_ANSWERS = frozenset({"fs/read_text_file", "terminal/output"})
+_LARGE_AT_ONCE = 4
 _IS_IT_ACP = "does this command speak ACP on its stdin?"
 
 
@@ -96,6 +98,7 @@ class AgentConnection:
         self._connection = Connection(self)
         self._connection.handler = self
         self.routes = SessionRoutes(self.wait_for)
+        self._large_answers = asyncio.Semaphore(_LARGE_AT_ONCE)
         self._waits: set[asyncio.Task[None]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._failure: str | None = None
@@ -265,10 +268,13 @@ class AgentConnection:
 
     async def handle(self, method: str, params: Params) -> Any:
         """Answer a request of the agent."""
-        result = await self.routes.handler_of(method, params).handle(method, params)
-        if self.congested:
+        handler = self.routes.handler_of(method, params)
+        if method not in _LARGE_ANSWERS:
+            return await handler.handle(method, params)
+        async with self._large_answers:
+            # An agent that does not read must not make us hold the files it asks for.
             await self.drained()
-        return result
+            return await handler.handle(method, params)
 
     def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification of the agent."""
@@ -375,7 +381,3 @@ class AgentConnection:
             self._finish()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=EXIT_AFTER_EOF)
-
-    async def interrupt(self, seconds: float = EXIT_AFTER_INTERRUPT) -> bool:
-        """Send SIGINT to the agent and all that it started; whether it ended within so many seconds."""
-        return await self._process.interrupt(seconds)
