@@ -72,8 +72,6 @@ def test_what_cannot_be_an_agent_is_refused() -> None:
         AcpAgent("agent", cancel_within=-1)
     with pytest.raises(ConfigurationError, match="permission is 'maybe'"):
         AcpAgent("agent", permission="maybe")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ValueError, match="there is no profile 'none'"):
-        AcpAgent("agent", profile="none")
 
 
 def test_a_target_names_a_command_and_its_arguments() -> None:

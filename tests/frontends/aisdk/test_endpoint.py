@@ -345,7 +345,7 @@ async def test_a_client_that_does_not_follow_sees_only_its_own_turns() -> None:
         again = read_chat_request({"id": "c1", "messages": [user("hello")]})
         with pytest.raises(SessionBusy, match="another client started"):
             await endpoint.open(again, starter="someone")
-        past = {
+        past: dict[str, Any] = {
             "id": "c1",
             "messages": [],
             "trigger": "regenerate-message",
