@@ -120,6 +120,12 @@ def test_a_made_token_is_printed_once_on_a_line_of_its_own_and_opens_the_server(
     assert [info.session_id for info in kept(folder / "journal.db")] == ["t1"]
 
 
+def test_the_command_of_an_agent_that_is_not_there_is_told_before_anything_is_served(folder: Path) -> None:
+    result = run("serve", "acp:no-such-agent", "--port", "0", cwd=folder)
+    assert (result.code, result.out) == (1, "")
+    assert "Agent command not found: no-such-agent; looked in PATH=" in result.err
+
+
 def test_a_token_that_was_given_is_not_printed(folder: Path) -> None:
     with serving("demo", cwd=folder, TRUNKLINE_TOKEN=SECRET) as child:
         assert SECRET not in child.greeting

@@ -7,10 +7,11 @@ import math
 import os
 import re
 import shlex
+import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
@@ -28,6 +29,7 @@ from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy
 
 if TYPE_CHECKING:
+    from trunkline.agents.acp.agent import AcpAgent
     from trunkline.server.limits import Limits
 
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
@@ -326,11 +328,22 @@ def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     for text in targets:
         chosen, target = _split_name(text)
         agent = resolve_target(target)
+        if target.startswith("acp:"):
+            _check_command(cast("AcpAgent", agent))
         name = chosen or _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
         found[name] = (agent, normalize_target(target))
     return found
+
+
+def _check_command(agent: AcpAgent) -> None:
+    """Refuse a command that is not there now, and not at the first request of a page."""
+    from trunkline.agents.acp.errors import AgentCommandNotFound
+
+    command = agent.command_line[0]
+    if shutil.which(command) is None and not os.path.exists(command):
+        raise AgentCommandNotFound(command)
 
 
 def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
