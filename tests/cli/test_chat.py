@@ -67,6 +67,15 @@ def test_ctrl_c_cancels_what_runs_and_twice_at_the_prompt_leaves(home: Path) -> 
         assert terminal.wait() == 130
 
 
+def test_an_agent_that_takes_its_time_to_start_is_waited_for_with_a_word_and_can_be_given_up(
+    home: Path,
+) -> None:
+    with Pty("chat", "acp:sleep 300", cwd=home) as terminal:
+        terminal.expect("waiting for the agent to start; Ctrl-C gives up")
+        terminal.interrupt()
+        assert terminal.wait() == 130
+
+
 @pytest.mark.parametrize("scenario", ["/wait-for-cancel", "/permission", ""])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "the window closes"])
 def test_whoever_ends_a_chat_finds_its_turn_settled(

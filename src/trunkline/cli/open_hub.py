@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.target_names import normalize_target
@@ -12,6 +16,9 @@ from trunkline.errors import InvalidCommand
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.workspace.policy import Policy
+
+WAITING_AFTER = 5.0
+"""Seconds after which a person at a terminal is told that the agent is still starting."""
 
 
 @asynccontextmanager
@@ -26,6 +33,24 @@ async def opened_hub(
 
 async def open_session(hub: Hub, session_id: str | None, cwd: str) -> Session:
     """Give the session that was named, or a new one in this folder."""
+    with _told_of_waiting():
+        return await _open_session(hub, session_id, cwd)
+
+
+@contextmanager
+def _told_of_waiting() -> Generator[None]:
+    """Say on a terminal that an agent takes its time: it is downloaded, or is no agent."""
+    text = "waiting for the agent to start; Ctrl-C gives up"
+    timer = asyncio.get_running_loop().call_later(
+        WAITING_AFTER, lambda: click.echo(text, err=True) if sys.stderr.isatty() else None
+    )
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+async def _open_session(hub: Hub, session_id: str | None, cwd: str) -> Session:
     if session_id is None:
         return await hub.create(cwd=cwd)
     info = await find_session(hub.journal, session_id)
