@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 
 from tests.peers.client_plans import Driver, JsonObject, Stage
+from tests.peers.coding_agents import CLAUDE
 from tests.peers.contract import ClientContract, Played
+from tests.peers.test_acp_agents_cli import ALLOW, Editor, Person, person
 from tests.peers.test_python_sdk import driver_in
+from tests.peers.workplace import turn_parts
+
+__all__ = ["person"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -87,3 +92,43 @@ class TestPythonSdk(SplicedContract):
     @classmethod
     def find_driver(cls, root: Path) -> Driver:
         return driver_in("acp-sdk-1.0rc", root)
+
+
+@pytest.mark.parametrize("person", [CLAUDE], ids=lambda agent: agent.name, indirect=True)
+async def test_a_real_agent_through_the_splice_goes_on_at_the_command_line(
+    person: Person, root: Path
+) -> None:
+    editor = Editor(person, root)
+    report = editor.play(
+        [
+            editor.new("s"),
+            editor.prompt("greet", "s", "Please #greet me"),
+            editor.prompt("shell", "s", "Please #shell it", answers=[ALLOW[person.place.agent.name]]),
+        ],
+        target=person.target,
+    )
+    steps, session_id = report["steps"], report["sessions"]["s"]
+    assert [steps[name]["result"]["stopReason"] for name in ("greet", "shell")] == ["end_turn", "end_turn"]
+    assert (person.place.work / "made.txt").exists()
+    conversation = await person.conversation(session_id)
+    assert turn_parts(conversation, 0) == [("user", "Please #greet me"), ("text", "Hello world.")]
+    assert ("call", "completed") in turn_parts(conversation, 1)
+    assert [state.answered.by for state in conversation.questions.values() if state.answered] == ["acp"]
+
+    code, told = person.execute("Please do it #again", "--session", session_id)
+    assert (code, told["text"]) == (0, "Still here.")
+    asked = person.place.model.asked("#again")[-1]
+    assert any("#greet" in text for role, text in asked.messages if role == "user")
+
+    again = editor.play(
+        [editor.open("load", "load", session_id), editor.prompt("think", session_id, "Please #think of it")],
+        target=person.target,
+    )
+    assert again["steps"]["think"]["result"]["stopReason"] == "end_turn"
+    conversation = await person.conversation(session_id)
+    assert [turn_parts(conversation, number)[-1][1] for number in range(4)] == [
+        "Hello world.",
+        "I did.",
+        "Still here.",
+        "I thought.",
+    ]

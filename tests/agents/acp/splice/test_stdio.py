@@ -14,11 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.agents.acp.scripted import scripted
-from tests.agents.acp.splice.pairs import AgentEnd, End, target_of
-from tests.hubs import soon
+from tests.agents.acp.splice.pairs import BRISK, AgentEnd, End, target_of
+from tests.hubs import collect, soon, text_of, until
 from tests.process_state import wait_until_gone
+from trunkline.agents.targets import resolve_target
+from trunkline.commands import Answer
 from trunkline.folding import fold
 from trunkline.journal import SessionKey, open_journal
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 Json = dict[str, Any]
 
@@ -323,3 +327,52 @@ async def test_the_switch_is_refused_where_there_is_nothing_to_splice(tmp_path: 
     async with program("demo", tmp_path, ["--no-splice"]) as editor:
         code, said = await editor.ended()
         assert (code, "--no-splice is for agents that speak ACP" in said) == (2, True)
+
+
+# -- another process ---------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def follower(editor: Program, target: str, session_id: str) -> AsyncGenerator[Session]:
+    """The session in another process, as far as the journal is concerned: as a page or a chat has it."""
+    journal = await open_journal(editor.journal)
+    agent = resolve_target(target)
+    try:
+        async with Hub(agent, journal, target=target, settings=BRISK) as hub:
+            yield await hub.session(session_id)
+    finally:
+        await journal.close()
+
+
+async def test_a_permission_is_answered_first_by_a_client_of_another_process(tmp_path: Path) -> None:
+    target = scripted_target()
+    async with program(target, tmp_path) as editor:
+        session_id = await opened(editor, tmp_path)
+        begin(editor, session_id, "ask")
+        asked = await editor.until(method="session/request_permission")
+        async with follower(editor, target, session_id) as page:
+            await until(lambda: bool(page.open_questions), 30)
+            (question_id,) = page.open_questions
+            await soon(page.answer(Answer(question_id=question_id, option_id="n", by="page")))
+        withdrawn = await editor.until(method="$/cancel_request")
+        assert withdrawn["params"] == {"requestId": asked["id"]}
+        update = await editor.until(method="session/update")
+        assert update["params"]["update"]["content"]["text"] == "got n"
+        await editor.until(id="p")
+        editor.leave()
+        assert (await editor.ended())[0] == 0
+
+
+async def test_a_prompt_of_another_process_runs_at_the_editors_agent(tmp_path: Path) -> None:
+    target = scripted_target()
+    async with program(target, tmp_path) as editor:
+        session_id = await opened(editor, tmp_path)
+        pid = await pid_of(editor, session_id)
+        async with follower(editor, target, session_id) as page:
+            heard = await collect(page, "pid", within=30)
+        assert text_of(heard) == str(pid)
+        begin(editor, session_id, "hello")  # What the page was told is not shown here.
+        update = await editor.until(method="session/update")
+        assert update["params"]["update"]["content"]["text"] == "You said hello"
+        editor.leave()
+        assert (await editor.ended())[0] == 0
