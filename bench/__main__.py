@@ -13,6 +13,7 @@ NAMES = (
     "trunk",
     "acp",
     "acp_agent",
+    "splice",
     "langchain",
     "middleware",
     "agui",

@@ -11,6 +11,7 @@ COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
     "acp_agent": {"reader", "updates/s", "x of raw", "x of SDK"},
+    "splice": {"way", "updates/s", "x of direct", "round trip us"},
     "agui": {"case", "over", "cpu us (min)", "x of bare"},
     "aisdk": {"case", "per", "cpu us (min)", "per s", "x of base"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
@@ -25,6 +26,7 @@ CASES = {
     "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
     "acp": {"raw pipe", "trunkline acp", "SDK 0.12.1"},
     "acp_agent": {"raw pipe", "AcpAgent", "SDK 0.12.1"},
+    "splice": {"direct", "spliced"},
     "agui": {
         "bare astream(messages)",
         "trunkline, to SSE bytes",

@@ -338,7 +338,10 @@ async def follower(editor: Program, target: str, session_id: str) -> AsyncGenera
     journal = await open_journal(editor.journal)
     agent = resolve_target(target)
     try:
-        async with Hub(agent, journal, target=target, settings=BRISK) as hub:
+        async with asyncio.timeout(30), Hub(agent, journal, target=target, settings=BRISK) as hub:
+            # The journal is written behind the editor's back.
+            while await journal.get(SessionKey("local", session_id)) is None:
+                await hub.changed(0.1)
             yield await hub.session(session_id)
     finally:
         await journal.close()
