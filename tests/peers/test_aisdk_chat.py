@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.browser.agents import agent as langchain_agent
 from tests.hubs import echo, make, soon, until
 from tests.peers.aisdk_pages import ChatPage, ChatPages
 from tests.server.running_server import SECRET, served
@@ -430,3 +431,25 @@ async def test_the_websocket_transport_once_through(pages: ChatPages) -> None:
         await page.say("")
         assert page.report["status"] == "error"
         assert "is empty" in page.report["error"]
+
+
+@APPROVING
+async def test_an_agent_of_langchain_asks_for_approval_and_is_asked_again(
+    pages: ChatPages, version: int
+) -> None:
+    async with world(pages, langchain_agent) as here:
+        page = await here.page(version, f"langchain-{version}")
+        await page.say("How is the weather?")
+        assert page.text == "Let me look. The result was: 22 degrees in Paris"
+        assert page.calls[0]["output"] == "22 degrees in Paris"
+        await here.check(page)
+        await page.say("Send a letter")
+        assert page.calls[0]["state"] == "approval-requested"
+        await page.approve()
+        assert page.text == "The result was: sent to Ada"
+        await here.check(page)
+        await page.order("regenerate")
+        await page.settle()
+        await page.approve(False, reason="not today")
+        assert page.calls[0]["state"] == "output-denied"
+        await here.check(page)
