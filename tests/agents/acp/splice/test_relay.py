@@ -21,6 +21,7 @@ ODD = [
     b'{"jsonrpc":"2.0","id":-7,"method":"_x/ask","params":[1.50,1E400]}',
     b'{"jsonrpc":"2.0","id":"s","method":"_x/ask","extra":{"a":1,"a":2}}',
     b'{"jsonrpc":"2.0","id":12345678901234567890123,"result":{"deep":' + b"[" * 300 + b"]" * 300 + b"}}",
+    '{"jsonrpc":"2.0","id":true,"method":"_x/odd","params":"\u00e9","n":1e999}'.encode(),
     b'{"jsonrpc":"2.0","id":"gone","error":{"code":1.5,"message":7}}',
 ]
 

@@ -47,6 +47,11 @@ def read_line(raw: bytes) -> Message | Malformed | None:
     return _as_message(fields) or message
 
 
+def method_in(raw: bytes) -> Any:
+    """Give whatever a line of an odd shape has as its method."""
+    return (_read_loosely(raw) or {}).get("method")
+
+
 def _read_loosely(raw: bytes) -> dict[str, Any] | None:
     try:
         fields = json.loads(raw, parse_int=_int)

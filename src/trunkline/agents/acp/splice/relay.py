@@ -22,7 +22,7 @@ from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
 from trunkline.agents.acp.splice.connection import SpliceConnection, settle
 from trunkline.agents.acp.splice.journal import SessionJournal
-from trunkline.agents.acp.splice.lines import IdKey, id_key, read_line
+from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
 from trunkline.agents.acp.splice.requests import GUARDED, PERMISSION, SpliceRequests
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
@@ -258,16 +258,11 @@ class Splice:
             self._take_response(raw, message)
         elif isinstance(message, Request):
             self._requests.take(raw, message)
-        elif self._is_harmless(raw):
-            self.to_editor(raw)
+        elif method_in(raw) in (PERMISSION, *GUARDED) or methods_if_ambiguous(raw):
+            return False  # Of an odd shape, so that the policy cannot judge what the editor might do.
         else:
-            return False
+            self.to_editor(raw)
         return True
-
-    def _is_harmless(self, raw: bytes) -> bool:
-        """Whether a message of an odd shape asks for nothing that the policy should have judged."""
-        fields = as_object(orjson.loads(raw)) if raw.isascii() else {}
-        return fields.get("method") not in (PERMISSION, *GUARDED) and bool(fields)
 
     def _take_notification(self, raw: bytes, message: Notification) -> None:
         params = as_object(message.params)
