@@ -355,7 +355,7 @@ def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: b
     lines += [
         f"  CopilotKit  {url}/copilotkit",
         f"  ACP         {url}/acp",
-        f"  unified     {url}/unified",
+        f"  unified     {url.replace('http', 'ws', 1)}/unified/SESSION",
         f"  sessions    {url}/sessions",
     ]
     if unlocked:

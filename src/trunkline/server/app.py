@@ -41,8 +41,9 @@ class Server:
         hosts: Hosts,
         origins: Origins,
         open_paths: Iterable[str] = (),
+        text_paths: Iterable[str] = (),
     ) -> None:
-        """Put front ends behind a gate; ``open_paths`` need no token."""
+        """Put front ends behind a gate; ``open_paths`` need no token, ``text_paths`` are refused in text."""
         self.agents = agents
         self.routes = [route for front_end in front_ends for route in front_end.routes()]
         most = agents.limits.unauthenticated_connections
@@ -56,6 +57,7 @@ class Server:
             hosts=hosts,
             origins=origins,
             open_paths=open_paths,
+            text_paths=text_paths,
             most=agents.limits.principal_requests,
             on_admitted=self._authenticated,
         )

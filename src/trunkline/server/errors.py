@@ -1,8 +1,9 @@
 """HTTP errors: the answers to requests that are refused.
 
 Every one is JSON, ``{"error": {"code", "message"}}``: a code for programs, a sentence with the next step
-for people, which is repeated beside ``error``, where CopilotKit's pages look for it. Our own errors are
-described in general terms, since their texts may name files and hosts; the log has the rest.
+for people, which is repeated beside ``error``, where CopilotKit's pages look for it. Pages with useChat show
+the body as it is, so theirs is the sentence alone, with the code in the header ``x-error-code``. Our own
+errors are described in general terms, since their texts may name files and hosts; the log has the rest.
 """
 
 from __future__ import annotations
@@ -62,17 +63,18 @@ def refusal_of(error: Exception) -> HttpError:
     return HttpError(500, "internal", _OURS.format("internal"))
 
 
-async def refuse(scope: Scope, send: Send, refusal: HttpError) -> None:
-    """Send a refusal instead of a response, or instead of accepting a WebSocket."""
+async def refuse(scope: Scope, send: Send, refusal: HttpError, *, as_text: bool = False) -> None:
+    """Send a refusal, as JSON or as its sentence alone, instead of a response or of accepting a WebSocket."""
     kind = "http.response"
     if scope["type"] == "websocket":
         if "websocket.http.response" not in (scope.get("extensions") or {}):
             await send({"type": "websocket.close", "code": 1008, "reason": refusal.code})
             return
         kind = "websocket.http.response"
-    body = refusal.body
+    body = refusal.message.encode() if as_text else refusal.body
     headers = {
-        "content-type": "application/json",
+        "content-type": "text/plain; charset=utf-8" if as_text else "application/json",
+        "x-error-code": refusal.code,
         "content-length": str(len(body)),
         "cache-control": "no-store",
         **refusal.headers,

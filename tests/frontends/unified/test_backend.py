@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -300,6 +300,13 @@ async def test_an_adapter_option_that_cannot_apply_is_refused(options: dict[str,
     async with adapter_for() as adapter:
         with pytest.raises(ConfigurationError, match=why):
             await adapter.connect(adapter_options=options)
+
+
+async def test_a_text_is_no_message_and_the_error_says_how_to_make_one() -> None:
+    async with BackendAdapter(ScriptedAgent()) as adapter:
+        session = await adapter.connect("s-1")
+        with pytest.raises(InvalidCommand, match=r"user_message\("):
+            await session.send(cast("UnifiedMessage", "hello"))
 
 
 async def test_resuming_needs_to_know_what() -> None:

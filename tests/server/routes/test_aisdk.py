@@ -87,6 +87,27 @@ async def test_what_is_refused_is_a_status_and_a_sentence(body: bytes, status: i
     assert answer.headers["x-error-code"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "sentence"),
+    [
+        ("POST", "/api/chat", {"authorization": "Bearer nobody"}, 401, "a token is missing or wrong: "),
+        ("POST", "/api/chat", {"origin": "http://localhost:3000"}, 403, "a page from elsewhere "),
+        ("POST", "/api/chat/c1/stop", {"content-type": "text/plain"}, 415, "send JSON, "),
+        ("GET", "/api/chat", {}, 405, "method not allowed here: use POST"),
+    ],
+)
+async def test_what_the_gate_refuses_is_a_sentence_too(
+    method: str, path: str, headers: dict[str, str], status: int, sentence: str
+) -> None:
+    async with served() as (_, client):
+        answer = await client.request(method, path, headers=headers)
+        other = await client.post("/agui", headers={"authorization": "Bearer nobody"})
+    assert (answer.status_code, answer.text[: len(sentence)]) == (status, sentence)
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8", "useChat shows the body"
+    assert answer.headers["x-error-code"]
+    assert other.json()["error"]["code"] == "token", "elsewhere it is JSON"
+
+
 async def test_a_request_may_be_as_long_as_its_history_but_not_what_is_new_in_it() -> None:
     limits = Limits(body_bytes=2_000, history_bytes=20_000)
     async with served(make(echo), limits=limits) as (_, client):

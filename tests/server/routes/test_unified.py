@@ -11,6 +11,7 @@ from tests.hubs import make, soon, until
 from tests.server.running_server import BEARER, SECRET, served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.http11 import Response
 
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -254,6 +255,7 @@ async def test_model_mode_commands_and_initialize() -> None:
         ("[]", "no UnifiedMessage"),
         ("{}", "no UnifiedMessage"),
         ('{"type": "assistant"}', "no UnifiedMessage"),
+        ('{"type": "foo"}', "there is no message of type 'foo': send one of user_message, "),
         ('{"type": "user_message", "content": ""}', "is empty"),
         ('{"type": "set_model", "model": "none"}', "has no value"),
         ('{"type": "permission_response", "request_id": "x", "behavior": "allow"}', "no open question"),
@@ -308,11 +310,15 @@ async def test_an_error_of_ours_is_not_told_in_its_own_words(caplog: pytest.LogC
 # -- who may do what -------------------------------------------------------------------------------
 
 
-async def status_of(place: str, path: str, headers: dict[str, str] = BEARER) -> int:
+async def refusal_of(place: str, path: str, headers: dict[str, str] = BEARER) -> Response:
     with pytest.raises(InvalidStatus) as refused:
         async with on(place, path, headers):
             pass
-    return refused.value.response.status_code
+    return refused.value.response
+
+
+async def status_of(place: str, path: str, headers: dict[str, str] = BEARER) -> int:
+    return (await refusal_of(place, path, headers)).status_code
 
 
 async def test_what_is_refused_before_the_socket_opens() -> None:
@@ -323,7 +329,9 @@ async def test_what_is_refused_before_the_socket_opens() -> None:
         async with on(place, "s1?create=1"):
             pass
         assert await status_of(place, "s1", anna) == 404, "another principal's session does not exist"
-        assert await status_of(place, "unknown") == 404
+        unknown = await refusal_of(place, "unknown")
+        assert unknown.status_code == 404
+        assert b"add ?create=1 to the address to make it" in bytes(unknown.body or b"")
         assert await status_of(place, "") == 404
         assert await status_of(place, "s1", {}) == 401
         assert await status_of(place, "s1", {**BEARER, "origin": "https://evil.example"}) == 403

@@ -102,7 +102,10 @@ def _messages(fields: JsonObject) -> tuple[UIMessage, ...]:
         if not isinstance(parts, list) or not all(
             isinstance(part, dict) for part in cast("list[Any]", parts)
         ):
-            raise InvalidCommand(f"{place}.parts must be a list of objects")
+            raise InvalidCommand(
+                f"{place}.parts must be a list of objects: messages are those of useChat at 5 to 7, "
+                'with parts such as {"type": "text", "text": ...}'
+            )
         role = message.get("role")
         if role not in ("system", "user", "assistant"):
             raise InvalidCommand(f"{place}.role is {role!r}: it is one of system, user, assistant")

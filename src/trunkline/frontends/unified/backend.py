@@ -20,7 +20,13 @@ from typing import Any, Literal, cast
 import msgspec
 
 from trunkline.agents.adapt import adapt
-from trunkline.errors import AuthenticationRequired, ConfigurationError, SessionClosed, did_you_mean
+from trunkline.errors import (
+    AuthenticationRequired,
+    ConfigurationError,
+    InvalidCommand,
+    SessionClosed,
+    did_you_mean,
+)
 from trunkline.frontends.unified.endpoint import UnifiedConnection, new_message_id
 from trunkline.frontends.unified.following import replay
 from trunkline.frontends.unified.handlers import FileSystemHandler, HandledFiles
@@ -95,6 +101,8 @@ class BackendSession:
         A login that is missing is also told in ``messages``, as ``auth_status`` and ``result``.
         """
         self._check_open()
+        if not isinstance(cast("object", message), UnifiedMessage):
+            raise InvalidCommand("send takes a UnifiedMessage: write send(user_message(...)) for a text")
         connection = self._connection
         try:
             return await connection.carry_out(connection.read(message))
@@ -282,8 +290,8 @@ def _checked(given: Mapping[str, Any] | None) -> dict[str, Any]:
     for name in options:
         if name not in _ADAPTER_OPTIONS:
             known = ", ".join(_ADAPTER_OPTIONS)
-            hint = did_you_mean(name, _ADAPTER_OPTIONS)
-            raise ConfigurationError(f"there is no adapter option {name!r}{hint} The options are {known}")
+            hint = did_you_mean(name, _ADAPTER_OPTIONS) or f"; the options are {known}"
+            raise ConfigurationError(f"there is no adapter option {name!r}{hint}")
     cwd = options.get("cwd")
     if cwd is not None and not os.path.isabs(cast("str | os.PathLike[str]", cwd)):
         raise ConfigurationError(f"cwd={cwd!r} is not an absolute path")

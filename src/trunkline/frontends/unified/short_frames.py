@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.errors import InvalidCommand
-from trunkline.protocols.unified.wire import MessageType, UnifiedMessage, as_message
+from trunkline.protocols.unified.wire import MESSAGE_TYPES, MessageType, UnifiedMessage, as_message
 
 __all__ = ["KEEP_ALIVE", "read_frame"]
 
@@ -36,6 +36,8 @@ def read_frame(frame: bytes, *, id: str, at: int) -> UnifiedMessage | None:
     kind = fields.get("type")
     if kind == KEEP_ALIVE:
         return None
+    if isinstance(kind, str) and kind not in _TYPES and kind not in MESSAGE_TYPES:
+        raise InvalidCommand(f"there is no message of type {kind[:40]!r}: send one of {', '.join(_TYPES)}")
     if not isinstance(kind, str) or kind not in _TYPES or "metadata" in fields or "timestamp" in fields:
         return as_message(cast("object", given))
     metadata = {

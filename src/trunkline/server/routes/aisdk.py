@@ -21,12 +21,14 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.decoder import read_chat_request
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.server.agents import ServedAgents
-from trunkline.server.routes.aisdk_chats import AisdkChats, text_refusals
+from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_websocket import AisdkWebSocketRoutes
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
 _encode = msgspec.json.Encoder().encode
+TEXT_PATHS = ("/api/chat",)
+"""Where a refusal is its sentence alone: useChat shows the body as the error's message."""
 _NO_STORE = {"cache-control": "no-store"}
 
 
@@ -59,13 +61,13 @@ class AisdkRoutes:
     def routes(self) -> Sequence[BaseRoute]:
         """Give the addresses; the id of a chat may have slashes in it, as %2F."""
         return [
-            Route("/api/chat", text_refusals(self.chat), methods=["POST"]),
-            Route("/api/chat/{agent}", text_refusals(self.chat), methods=["POST"]),
-            Route("/api/chat/{chat:path}/stream", text_refusals(self.stream), methods=["GET"]),
-            Route("/api/chat/{chat:path}/messages", text_refusals(self.messages), methods=["GET"]),
-            Route("/api/chat/{chat:path}/stop", text_refusals(self.stop), methods=["POST"]),
+            Route("/api/chat", self.chat, methods=["POST"]),
+            Route("/api/chat/{agent}", self.chat, methods=["POST"]),
+            Route("/api/chat/{chat:path}/stream", self.stream, methods=["GET"]),
+            Route("/api/chat/{chat:path}/messages", self.messages, methods=["GET"]),
+            Route("/api/chat/{chat:path}/stop", self.stop, methods=["POST"]),
             *(
-                Route(f"/api/chat/{{chat:path}}/{kind}/{{question}}", text_refusals(answer), methods=["POST"])
+                Route(f"/api/chat/{{chat:path}}/{kind}/{{question}}", answer, methods=["POST"])
                 for kind, answer in (("permissions", self.answer), ("questions", self.answer))
             ),
         ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from trunkline.cursor import Cursor
@@ -30,7 +30,6 @@ from trunkline.session.run_start import RunStart
 Shown = AisdkResponse | None
 """What a page is shown; None: nothing is under way."""
 Opening = Coroutine[Any, Any, Shown]
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _write_chunks(cursor: Cursor | None, chunks: Sequence[Any]) -> bytes:
@@ -41,25 +40,6 @@ def _write_chunks(cursor: Cursor | None, chunks: Sequence[Any]) -> bytes:
 _HEADERS = {name: value for name, value in HEADERS.items() if name != "connection"}
 SSE = sse_framing(_write_chunks, end=write_frame(DONE.encode()), headers=_HEADERS)
 _OPENING = write_comment("stream-open")
-
-
-def text_refusals(handler: Handler) -> Handler:
-    """Answer what a route refuses with its sentence alone: useChat shows the body as the error's message."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except Exception as error:
-            refusal = refusal_of(error)
-            headers = {"cache-control": "no-store", "x-error-code": refusal.code, **refusal.headers}
-            return Response(
-                refusal.message,
-                status_code=refusal.status,
-                media_type="text/plain; charset=utf-8",
-                headers=headers,
-            )
-
-    return answer
 
 
 class AisdkChats:

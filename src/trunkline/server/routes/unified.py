@@ -89,8 +89,11 @@ class UnifiedRoutes:
         if not session_id:
             raise SessionNotFound("the address names no session: use /unified/SESSION")
         if query.get("create") not in ("1", "true"):
-            hub, _ = await self._agents.hub_of_session(session_id, access.principal)
-            return await hub.session(session_id, principal=access.principal)
+            try:
+                hub, _ = await self._agents.hub_of_session(session_id, access.principal)
+                return await hub.session(session_id, principal=access.principal)
+            except SessionNotFound as error:
+                raise SessionNotFound(f"{error}: add ?create=1 to the address to make it") from None
         access.need("prompt")
         hub = await self._agents.hub_for(query.get("agent"), session_id, access.principal)
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.types import Scope, Send
 
-EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-vercel-ai-ui-message-stream"
+EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-error-code, x-vercel-ai-ui-message-stream"
 """The headers of our responses that a page may read."""
 _HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "trunkline-page"})
 _PREFIXES = ("x-", "acp-")

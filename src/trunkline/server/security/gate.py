@@ -45,19 +45,22 @@ class Gate:
         hosts: Hosts,
         origins: Origins,
         open_paths: Iterable[str] = (),
+        text_paths: Iterable[str] = (),
         most: int = 2048,
         on_admitted: Callable[[Scope], None] | None = None,
     ) -> None:
         """Guard an app; ``open_paths`` need no token, so they must not disclose anything.
 
-        ``most`` is how many requests of one principal may be open at once; ``on_admitted`` is called for
-        every request whose token is known.
+        What is refused at ``text_paths`` and below them is plain text, elsewhere JSON. ``most`` is how many
+        requests of one principal may be open at once; ``on_admitted`` is called for every request whose token
+        is known.
         """
         self._app = app
         self._authenticate = authenticate
         self._hosts = hosts
         self._origins = origins
         self._open_paths = frozenset(open_paths)
+        self._text_paths = tuple(text_paths)
         self._most = most
         self._on_admitted = on_admitted
         self._inside: Counter[str] = Counter()
@@ -96,10 +99,14 @@ class Gate:
                 log.warning("a response was cut short: %s", refusal.message)
                 raise
             try:
-                await refuse(scope, reply, refusal)
+                await refuse(scope, reply, refusal, as_text=self._wants_text(scope))
             except Exception as failure:
                 # The server below has closed the connection: the client cannot be reached.
                 log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
+
+    def _wants_text(self, scope: Scope) -> bool:
+        path = path_of(scope)
+        return any(path == one or path.startswith(f"{one}/") for one in self._text_paths)
 
     def _check_host(self, scope: Scope) -> HostPort:
         given = all_headers(scope, b"host")
