@@ -253,8 +253,7 @@ class NativeSession:
         await self._view.keep(KEPT, {"session_id": native_id, **more})
 
     def _kept(self) -> dict[str, Any]:
-        kept = self._view.kept.get(KEPT)
-        return cast("dict[str, Any]", kept) if isinstance(kept, dict) else {}
+        return _kept_with(self._view.kept)
 
     def _tell_of_loss(self, failures: Mapping[str, str]) -> None:
         self.must_refeed = self._agent.settings.refeed
@@ -398,3 +397,14 @@ def _ways_to_reopen(initialize: Mapping[str, Any]) -> list[str]:
     if capability(initialize, "loadSession"):
         ways.append("session/load")
     return ways
+
+
+def kept_id(kept: Mapping[str, Any] | None) -> str | None:
+    """Give the agent's id of a session, of what is kept with it."""
+    native_id = _kept_with(kept or {}).get("session_id")
+    return native_id if isinstance(native_id, str) else None
+
+
+def _kept_with(kept: Mapping[str, Any]) -> dict[str, Any]:
+    found = kept.get(KEPT)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.acp.splice.pairs import paired
-from tests.hubs import only, text_of, until
+from tests.agents.acp.splice.pairs import TARGET, paired
+from tests.hubs import only, opened, text_of, until
 from trunkline import events as ev
 from trunkline.agents.acp.splice import journal as module
 from trunkline.errors import JournalError
+from trunkline.journal import SessionInfo, SessionKey
+from trunkline.journal.memory import MemoryJournal
 
 
 async def test_a_journal_that_lags_lets_the_agent_wait_and_loses_nothing(
@@ -80,3 +82,27 @@ async def test_a_session_that_the_editor_closes_is_opened_again_by_a_resume(tmp_
         await pair.call("session/resume", {"sessionId": "native-1", "cwd": "/"}, {})
         session = await pair.session()
         assert not session.closed
+
+
+async def test_a_session_that_was_begun_elsewhere_goes_on_under_its_own_id(tmp_path: Path) -> None:
+    async with opened(MemoryJournal()) as journal:
+        kept = {"acp": {"session_id": "native-1"}}
+        await journal.create(
+            SessionInfo(principal="local", session_id="ours", target=TARGET, cwd="/", kept=kept)
+        )
+        async with paired(tmp_path, journal=journal) as pair:
+            pair.editor.send(id=1, method="session/load", params={"sessionId": "native-1", "cwd": "/"})
+            heard = await pair.agent.until(method="session/load")
+            pair.agent.say("native-1", "What it said before.")
+            pair.agent.send(id=heard["id"], result={})
+            await pair.editor.until(id=1)
+            session = await pair.session()
+            assert session.session_id == "ours"
+            editor_id, heard = await pair.prompt("Go on.")
+            pair.agent.say("native-1", "Yes.")
+            pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+            await pair.editor.until(id=editor_id)
+            await pair.session()
+        assert [info.session_id for info in await journal.list("local")] == ["ours"]
+        said = [one.event for one in await journal.read(SessionKey("local", "ours"))]
+        assert text_of([event for event in said if event is not None]) == "Yes."

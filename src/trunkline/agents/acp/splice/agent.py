@@ -13,7 +13,7 @@ from typing import Any
 from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.connection import AgentConnection
-from trunkline.agents.acp.native_session import KEPT
+from trunkline.agents.acp.native_session import KEPT, kept_id
 from trunkline.agents.acp.processes import AgentProcesses
 from trunkline.agents.acp.requests import AgentRequests
 from trunkline.agents.acp.session import AcpSession
@@ -215,11 +215,12 @@ class SpliceAgent(AcpAgent):
         return self.prompts(view)
 
     async def open_session(self, session: SessionView) -> None:
-        """Use the session that the editor opened; its id is the agent's."""
+        """Use the session that the editor opened."""
         prompts = self.prompts(session)
         if prompts.connection is None:
             connection = await self.processes.take()
-            await prompts.use_opened(connection, session.session_id, self.opened.pop(session.session_id, {}))
+            native_id = kept_id(session.kept) or session.session_id
+            await prompts.use_opened(connection, native_id, self.opened.pop(native_id, {}))
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Run a turn; what the agent says is emitted as it comes."""

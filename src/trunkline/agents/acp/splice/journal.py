@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from trunkline import events as ev
-from trunkline.agents.acp.native_session import FACTS
+from trunkline.agents.acp.native_session import FACTS, kept_id
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts
 from trunkline.agents.acp.splice.connection import OwnRequest, settle
 from trunkline.commands import Prompt
@@ -37,6 +37,7 @@ QUEUE_LIMIT = 1000
 TURN_WITHIN = 30.0
 """Seconds in which a turn must begin, or end, once the agent has said so."""
 REPLAY_LIMIT = 100_000
+_SESSIONS_LOOKED_AT = 1000
 _AT_ONCE = 64
 
 BY = "acp"
@@ -67,6 +68,9 @@ class SessionJournal:
     def __init__(self, host: SpliceHost, session_id: str) -> None:
         self._host = host
         self.session_id = session_id
+        """The agent's id of the session."""
+        self._journal_id = session_id
+        """The id in the journal: another one where the session was begun by ``exec`` or in a page."""
         self.session: Session | None = None
         """The session in the journal; None as long as it is not open, or cannot be."""
         self.prompts: SplicePrompts | None = None
@@ -158,10 +162,18 @@ class SessionJournal:
         self.put(self._look)
 
     async def _look(self) -> None:
-        hub = await self._host.hub()
-        info = await hub.journal.get(SessionKey("local", self.session_id))
-        self._known = info is not None
+        self._known = await self._find_in_journal(await self._host.hub())
         self._replay.clear()
+
+    async def _find_in_journal(self, hub: Hub) -> bool:
+        """Find the session by its id, or by the agent's id that is kept with it; whether there is one."""
+        if await hub.journal.get(SessionKey("local", self._journal_id)) is not None:
+            return True
+        for info in await hub.list(limit=_SESSIONS_LOOKED_AT):
+            if kept_id(info.kept) == self.session_id and hub.may_run(info):
+                self._journal_id = info.session_id
+                return True
+        return False
 
     def end_load(self) -> None:
         """Take that the load was answered: what comes after is new."""
@@ -200,10 +212,9 @@ class SessionJournal:
     async def _find(self, hub: Hub, method: str, params: Mapping[str, Any]) -> Session:
         """Open the session that the journal has, or make one."""
         servers = [as_object(server) for server in as_list(params.get("mcpServers"))]
-        try:
-            return await hub.session(self.session_id, mcp_servers=servers, client=self._host.client)
-        except SessionNotFound:
-            pass
+        if await self._find_in_journal(hub):
+            with suppress(SessionNotFound):  # It may have been deleted just now.
+                return await hub.session(self._journal_id, mcp_servers=servers, client=self._host.client)
         origin = self._host.journal_of(str(params.get("sessionId"))) if method == "session/fork" else None
         if origin is not None and origin is not self and origin.session is not None:
             return await hub.fork(origin.session, self.session_id)
@@ -353,7 +364,7 @@ class SessionJournal:
         if session is not None and not session.closed:
             await session.close()
         if deleted:
-            await (await self._host.hub()).delete(self.session_id)
+            await (await self._host.hub()).delete(self._journal_id)
 
 
 def _content(block: dict[str, Any]) -> Content:
