@@ -75,6 +75,7 @@ def test_an_approval_is_answered(open: Open, button: str, state: str) -> None:
     page = open()
     say(page, "/permission")
     page.see(".tool i", "approval-requested")
+    page.see(".question", "Write hello.txt?")
     page.click(".question button", button)
     page.see(".tool i", state)
     page.miss(".question")

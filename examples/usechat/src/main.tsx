@@ -62,7 +62,7 @@ function Tool({ part, chat }: { part: any; chat: Chat }) {
       <pre>{JSON.stringify(part.output ?? part.errorText ?? part.input, null, 2)}</pre>
       {asks && (
         <p className="question">
-          {part.approval.requestReason ?? "May it?"} <button onClick={() => answer(true)}>Allow</button>{" "}
+          {part.approval.descriptor?.message ?? "May it?"} <button onClick={() => answer(true)}>Allow</button>{" "}
           <button onClick={() => answer(false)}>Deny</button>
         </p>
       )}

@@ -37,7 +37,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 
 _VERSIONS: dict[str, Literal[5, 6, 7]] = {"5": 5, "6": 6, "7": 7}
 
-_HELP = """Serve the agents TARGET... over HTTP: useChat, AG-UI, CopilotKit, ACP, and sessions.
+_HELP = """Serve the agents TARGET... over HTTP: useChat, AG-UI, CopilotKit, ACP, UnifiedMessage, sessions.
 
 Only this machine can call it, and only with the token that is printed once at the start. The first
 TARGET answers at /api/chat and /agui, each at /api/chat/NAME and /agui/NAME; NAME=TARGET chooses the name.
@@ -59,6 +59,7 @@ Then:
                                headers={{Authorization: "Bearer TOKEN"}}>
   AG-UI            new HttpAgent({url: "http://127.0.0.1:8000/agui",
                                   headers: {Authorization: "Bearer TOKEN"}})
+  UnifiedMessage   ws://127.0.0.1:8000/unified/SESSION?create=1
   By hand          curl -N http://127.0.0.1:8000/agui -H "Authorization: Bearer TOKEN"
                      -H "Content-Type: application/json" -d '{"threadId": "t1", "runId": "r1",
                      "messages": [{"id": "1", "role": "user", "content": "hello"}]}'
@@ -138,7 +139,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     type=parse_wait,
     metavar="AGE|never",
     help="How long a run goes on when its page is gone: 30s. 0s stops it at once, never lets it go on "
-    "(default: 0s for AG-UI, 30s for CopilotKit).",
+    "(default: 0s for AG-UI, 30s for CopilotKit). With useChat it goes on, see --abandon-after.",
 )
 @click.option(
     "--question-ttl",
@@ -168,7 +169,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     type=click.IntRange(1),
     default=20_000,
     show_default=True,
-    help="Messages in the history that an AG-UI client sends with a run.",
+    help="Messages in the history that a page with AG-UI or useChat sends along.",
 )
 @click.option(
     "--max-body", type=parse_size, metavar="SIZE", help="What a request may bring that is new: 4M by default."
@@ -177,7 +178,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     "--max-history",
     type=parse_size,
     metavar="SIZE",
-    help="A request with its history, which AG-UI clients send every time: eight times as much.",
+    help="A request with its history, which pages send every time: eight times as much.",
 )
 @click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
@@ -267,7 +268,7 @@ def command(
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:
-        lines = _startup_lines(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
+        lines = _startup_lines(url_of(listener), list(agents), made, ai_sdk, unlocked=insecure_no_auth)
         try:
             asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
         finally:
@@ -346,12 +347,15 @@ def _check_command(agent: AcpAgent) -> None:
         raise AgentCommandNotFound(command)
 
 
-def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
+def _startup_lines(
+    url: str, names: list[str], token: str | None, ai_sdk: str, *, unlocked: bool
+) -> list[str]:
     """Say where everything is. No line looks like the address of a page, as there is none."""
     lines = [f"Trunkline serves {', '.join(names)} on {url.removeprefix('http://')}"]
     for kind, path in (("useChat", "/api/chat"), ("AG-UI", "/agui")):
         each = "" if len(names) == 1 else f" (each: {url}{path}/NAME)"
-        lines += [f"  {kind:<11} {url}{path}{each}"]
+        version = f" for the AI SDK {ai_sdk} (--ai-sdk)" if kind == "useChat" else ""
+        lines += [f"  {kind:<11} {url}{path}{version}{each}"]
     lines += [
         f"  CopilotKit  {url}/copilotkit",
         f"  ACP         {url}/acp",
