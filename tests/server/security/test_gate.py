@@ -295,6 +295,17 @@ async def test_answers_and_refusals_say_who_may_read_them_and_never_everybody(ap
 # -- what is raised behind it ----------------------------------------------------------------------
 
 
+async def test_a_refused_origin_is_named_once_in_the_log(
+    app: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    for port in (3000, 3000, *range(4000, 4050)):
+        await call(app, scope("/sessions", headers={"origin": f"http://localhost:{port}"}))
+    first, *others = [one.getMessage() for one in caplog.records]
+    wanted = "a page of 'http://localhost:3000' was refused: if it is yours, allow it with --allow-origin"
+    assert first == wanted
+    assert len(others) == 15, "strangers do not fill the log"
+
+
 def guarded(inner: Any) -> Gate:
     return Gate(inner, authenticate=lambda scope: Access(), hosts=Hosts(), origins=Origins())
 

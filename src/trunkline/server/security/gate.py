@@ -24,6 +24,8 @@ from trunkline.server.security.tokens import ACCESS, Access, Authenticate, acces
 log = logging.getLogger("trunkline.server")
 
 _SCHEMES = {"ws": "http", "wss": "https"}
+_FOREIGN_LOGGED = 16
+"""How many refused origins are named in the log: strangers must not fill it."""
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"vary", b"Origin"))
 
 
@@ -64,6 +66,7 @@ class Gate:
         self._most = most
         self._on_admitted = on_admitted
         self._inside: Counter[str] = Counter()
+        self._foreign: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, then pass it on; refuse whatever is raised before a response began."""
@@ -133,8 +136,15 @@ class Gate:
         own = Origin.of(_SCHEMES.get(scheme, scheme), named)
         origin = Origin.parse(given[0].decode("latin-1")) if len(given) == 1 else None
         if origin is None or not (origin == own or self._origins.knows(origin)):
+            self._log_foreign(given[0].decode("latin-1"))
             raise _FOREIGN
         return given[0]
+
+    def _log_foreign(self, origin: str) -> None:
+        """Name a refused origin once: a browser tells its page nothing but ``Failed to fetch``."""
+        if origin not in self._foreign and len(self._foreign) < _FOREIGN_LOGGED:
+            self._foreign.add(origin)
+            log.warning("a page of %.200r was refused: if it is yours, allow it with --allow-origin", origin)
 
     async def _admit(self, scope: Scope) -> Scope:
         """Authenticate a request."""
