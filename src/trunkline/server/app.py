@@ -95,5 +95,6 @@ class Server:
 
     async def _not_found(self, scope: Scope, receive: Receive, send: Send) -> None:
         paths = (route.path for route in self.routes if isinstance(route, _ROUTES))
-        known = sorted({f"/{path.split('/')[1]}" for path in paths})
+        # /api alone is no address: a page that calls it would learn nothing.
+        known = sorted({"/".join(path.split("/")[: 3 if path.startswith("/api/") else 2]) for path in paths})
         raise HttpError(404, "not_found", f"nothing is served at this address; there are {', '.join(known)}")

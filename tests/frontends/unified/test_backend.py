@@ -191,7 +191,7 @@ async def test_a_session_goes_on_after_a_restart_on_sqlite(tmp_path: Path) -> No
         await session.send(user_message("remember me"))
         first = (await idle(session))[1:]
     async with adapter_for(journal=journal) as adapter:
-        with pytest.raises(SessionBusy):
+        with pytest.raises(SessionBusy, match="connect with resume=True"):
             await adapter.connect("s-1")
         session = await adapter.connect("s-1", resume=True)
         replayed = [message async for message in session.replay()]

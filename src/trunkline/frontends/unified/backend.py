@@ -24,6 +24,7 @@ from trunkline.errors import (
     AuthenticationRequired,
     ConfigurationError,
     InvalidCommand,
+    SessionBusy,
     SessionClosed,
     did_you_mean,
 )
@@ -245,7 +246,13 @@ class BackendAdapter:
             if folder is not None and folder != session.view.cwd:
                 session.view.move(folder, session.view.roots, session.view.mcp_servers)
         else:
-            session = await hub.create(session_id, cwd=folder)
+            try:
+                session = await hub.create(session_id, cwd=folder)
+            except SessionBusy:
+                message = (
+                    f"session {session_id!r} exists already; connect with resume=True, or choose another id"
+                )
+                raise SessionBusy(message) from None
         if (handler := given.get("file_system")) is not None:
             session.view.files = HandledFiles(session.view.folders, handler)
         if (terminals := given.get("terminal")) is not None:
