@@ -151,7 +151,7 @@ def test_a_bench_that_does_not_exist_is_refused_with_the_list(capsys: pytest.Cap
     with pytest.raises(SystemExit) as refused:
         runner.main(["nothing"])
     assert refused.value.code == 2
-    assert "trunk, acp, acp_agent, langchain" in capsys.readouterr().err
+    assert "trunk, acp, acp_agent, splice, langchain" in capsys.readouterr().err
 
 
 def test_a_table_has_a_line_for_every_row_under_its_headings() -> None:
