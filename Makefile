@@ -79,8 +79,8 @@ LOCK = $(PIN) pyproject.toml
 
 lock: setup ## write requirements/*.txt anew from pyproject.toml
 	$(LOCK) --group dev --output-file requirements/dev.txt
-	$(LOCK) --group test --group langchain --group server --constraints requirements/dev.txt --output-file requirements/test.txt
-	$(LOCK) --group build --constraints requirements/dev.txt --output-file requirements/demo.txt
+	$(LOCK) --group test --group demo --group langchain --group openai --group server --constraints requirements/dev.txt --output-file requirements/test.txt
+	$(LOCK) --group demo --constraints requirements/dev.txt --output-file requirements/demo.txt
 	@# Peers of the tests, each in an environment of its own: their versions are part of what is tested.
 	echo agent-client-protocol==0.12.1 | $(PIN) --output-file requirements/acp-sdk-0.12.txt -
 	echo agent-client-protocol==1.0.0rc3 | $(PIN) --output-file requirements/acp-sdk-1.0rc.txt -
