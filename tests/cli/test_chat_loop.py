@@ -11,8 +11,8 @@ from tests.hubs import session_for, until
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions
-from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, SessionBusy
 from trunkline.events import Answered, ToolUpdate, TurnSuspended

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from trunkline.cli.chat_questions import KeyboardQuestions
-from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Answer
 from trunkline.content import DiffBlock
 from trunkline.conversation import Call

@@ -6,12 +6,9 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 
 * ``acp``: ``trunkline acp``
 * ``agents``: ``trunkline agents``
-* ``approval_text``: what a person is asked to approve, as lines for a terminal
 * ``chat``: ``trunkline chat``
 * ``chat_loop``: prompts from the keyboard, turns on the screen, questions between them
 * ``chat_questions``: an agent's questions at the keyboard
-* ``conversation_text``: a whole conversation as text or markdown
-* ``event_lines``: an event as one line for a person
 * ``exec``: ``trunkline exec``
 * ``exec_approvals``: ``--approve``: answers without a person
 * ``exec_output``: the output of exec: text, JSON or events
@@ -19,18 +16,17 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``export``: a session as text, JSON, events or markdown, piece by piece
 * ``first_launch``: asks before an agent of the registry is downloaded and run
 * ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
-* ``keyboard``: lines from stdin, without a thread
 * ``login``: ``trunkline login``
 * ``logs``: what went wrong, as a line on stderr
 * ``open_hub``: journal, hub and session of a command
 * ``options``: options that several commands have
 * ``output``: writes results without blocking the loop
-* ``screen``: what a chat draws
 * ``serve``: ``trunkline serve``
 * ``sessions``: ``trunkline sessions``
 * ``sessions_import``: sessions that exist at an agent alone become sessions of the journal
 * ``signals``: Ctrl-C, SIGTERM and a closed window
 * ``start``: the start of every command that runs an agent
+* ``terminal``: what a person at a terminal sees and types
 * ``units``: ages and sizes as a person writes them
 """
 

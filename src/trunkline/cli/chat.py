@@ -14,11 +14,11 @@ from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.first_launch import confirm_launch, yes_option
-from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import journal_option, policy_option
-from trunkline.cli.screen import Screen
 from trunkline.cli.start import prepare_process
+from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.screen import Screen
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 

@@ -10,11 +10,11 @@ from contextlib import aclosing, suppress
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.cli.chat_questions import KeyboardQuestions
-from trunkline.cli.conversation_text import as_text
-from trunkline.cli.event_lines import EventLines
-from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.screen import Screen
 from trunkline.cli.signals import handle_signals
+from trunkline.cli.terminal.conversation_text import as_text
+from trunkline.cli.terminal.event_lines import EventLines
+from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from trunkline.cli.approval_text import lines_of_proposal
-from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.approval_text import lines_of_proposal
+from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
 from trunkline.events import Asked

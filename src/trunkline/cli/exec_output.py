@@ -12,9 +12,9 @@ import click
 import msgspec
 
 from trunkline import events as ev
-from trunkline.cli.approval_text import cut_lines, lines_of_proposal
-from trunkline.cli.event_lines import EventLines
 from trunkline.cli.output import Output
+from trunkline.cli.terminal.approval_text import cut_lines, lines_of_proposal
+from trunkline.cli.terminal.event_lines import EventLines
 from trunkline.conversation import Call, Conversation
 from trunkline.folding import Folder
 from trunkline.questions import Permission

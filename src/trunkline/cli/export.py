@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.cli.conversation_text import as_markdown, as_text
+from trunkline.cli.terminal.conversation_text import as_markdown, as_text
 from trunkline.conversation import Conversation
 from trunkline.events import encode_event
 from trunkline.folding import Folder

@@ -15,8 +15,8 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
-from trunkline.cli.approval_text import Cut, cut_lines, lines_of_change
-from trunkline.cli.event_lines import mark_of
+from trunkline.cli.terminal.approval_text import Cut, cut_lines, lines_of_change
+from trunkline.cli.terminal.event_lines import mark_of
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
 from trunkline.events import PlanEntry

@@ -1,5 +1,5 @@
 from trunkline import events as ev
-from trunkline.cli.conversation_text import as_markdown, as_text
+from trunkline.cli.terminal.conversation_text import as_markdown, as_text
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.testing import ScriptedAgent, run_prompt

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from trunkline import events as ev
-from trunkline.cli.screen import Screen
+from trunkline.cli.terminal.screen import Screen
 from trunkline.content import ImageBlock, TerminalBlock
 from trunkline.conversation import Call, Conversation
 

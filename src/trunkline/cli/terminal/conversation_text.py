@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from trunkline.cli.event_lines import describe_plan, mark_of
+from trunkline.cli.terminal.event_lines import describe_plan, mark_of
 from trunkline.content import text_of
 from trunkline.conversation import (
     Call,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trunkline import events as ev
-from trunkline.cli.approval_text import cut_lines, lines_of_change, lines_of_proposal
+from trunkline.cli.terminal.approval_text import cut_lines, lines_of_change, lines_of_proposal
 from trunkline.content import DiffBlock, ImageBlock, TextBlock
 from trunkline.conversation import Call
 

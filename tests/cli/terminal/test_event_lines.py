@@ -1,7 +1,7 @@
 import pytest
 
 from trunkline import events as ev
-from trunkline.cli.event_lines import EventLines
+from trunkline.cli.terminal.event_lines import EventLines
 from trunkline.content import ImageBlock, ResourceBlock
 from trunkline.questions import ClientCall, Form, Link
 from trunkline.testing import ScriptedAgent, run_prompt

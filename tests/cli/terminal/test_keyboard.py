@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.terminal.keyboard import Keyboard
 
 
 @pytest.fixture
