@@ -361,6 +361,50 @@ async def test_a_lost_connection_is_resumed(pages: ChatPages, version: int) -> N
         await here.check(page)
 
 
+@pytest.mark.parametrize("version", [6, 7])
+async def test_a_connection_that_is_lost_before_the_end_does_not_lose_the_end(
+    pages: ChatPages, version: int
+) -> None:
+    begin = asyncio.Event()
+
+    async def talks(ctx: TurnContext) -> AsyncIterator[str]:
+        yield "before "
+        await begin.wait()
+        yield "after"
+
+    async with world(pages, make(talks)) as here:
+        page = await here.page(version)
+        await page.order("send", text="go")
+        await page.order("until", text="before")
+        await page.order("drop")
+        await page.settle()
+        session = await here.session()
+        await until(lambda: not session.followers)
+        begin.set()
+        await soon(session.wait_until_idle())
+        await page.resume()
+        assert (page.report["status"], page.text) == ("ready", "before after")
+        await page.resume()
+        assert (page.report["status"], page.text) == ("ready", "before after")
+        assert page.report["statuses"] == [200, 200, 204], "nothing is shown to a page that has it all"
+        await here.check(page)
+
+
+@ALL
+async def test_a_page_that_is_loaded_at_rest_resumes_nothing(pages: ChatPages, version: int) -> None:
+    async with world(pages) as here:
+        page = await here.page(version)
+        await page.order("send", text="/slow 10000 0.01")
+        await page.order("until", text="turn_")
+        await page.order("stop")
+        assert (await here.client.post("/api/chat/c1/stop")).json() == {"stopped": True}
+        for _ in range(2):
+            fresh = await here.reloaded(page)
+            await fresh.settle()
+            assert (fresh.report["status"], fresh.report["statuses"]) == ("ready", [204])
+            await here.check(fresh)
+
+
 @ALL
 async def test_messages_are_edited_and_answers_made_anew(pages: ChatPages, version: int) -> None:
     async def counts(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:

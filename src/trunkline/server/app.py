@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from re import Pattern
 from typing import Any, Protocol
 
 from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
@@ -42,8 +43,12 @@ class Server:
         origins: Origins,
         open_paths: Iterable[str] = (),
         text_paths: Iterable[str] = (),
+        bare_paths: Iterable[Pattern[str]] = (),
     ) -> None:
-        """Put front ends behind a gate; ``open_paths`` need no token, ``text_paths`` are refused in text."""
+        """Put front ends behind a gate; ``open_paths`` need no token, ``text_paths`` are refused in text.
+
+        ``bare_paths`` may be called without a body.
+        """
         self.agents = agents
         self.routes = [route for front_end in front_ends for route in front_end.routes()]
         most = agents.limits.unauthenticated_connections
@@ -58,6 +63,7 @@ class Server:
             origins=origins,
             open_paths=open_paths,
             text_paths=text_paths,
+            bare_paths=bare_paths,
             most=agents.limits.principal_requests,
             on_admitted=self._authenticated,
         )

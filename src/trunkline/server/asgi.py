@@ -18,7 +18,7 @@ from trunkline.server.app import FrontEnd, Server
 from trunkline.server.limits import Limits
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiFrontEnd
-from trunkline.server.routes.aisdk import TEXT_PATHS, AisdkFrontEnd
+from trunkline.server.routes.aisdk import BARE_PATHS, TEXT_PATHS, AisdkFrontEnd
 from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.routes.unified import UnifiedRoutes
@@ -113,6 +113,7 @@ def asgi(
         origins=Origins(_listed(allow_origins)),
         open_paths=OPEN_PATHS,
         text_paths=TEXT_PATHS,
+        bare_paths=BARE_PATHS,
     )
 
 

@@ -119,11 +119,56 @@ async def test_a_form_is_answered_beside_the_stream_and_the_rest_is_resumed() ->
         with pytest.raises(AlreadyAnswered, match="already answered by aisdk:local"):
             await page.endpoint.answer("c1", question, {"content": {"name": "Bob", "colour": "red"}})
         session = await page.endpoint.hub.session("c1")
-        response = await page.endpoint.resume("c1")
-        message = asked if response is None else await page.take(response, resumes=True)
         await soon(session.wait_until_idle())
-        assert response is None or message == (await page.reload())[-1]
+        response = await page.endpoint.resume("c1")
+        assert response is not None, "its last response ended where the turn waited"
+        message = await page.take(response, resumes=True)
         assert await page.endpoint.resume("c1") is None
+        assert message == (await page.reload())[-1]
+
+
+@pytest.mark.parametrize("version", [5, 6, 7])
+async def test_a_page_that_loaded_its_messages_before_the_end_is_shown_the_turn(version: Any) -> None:
+    go = asyncio.Event()
+
+    async def waits() -> AsyncIterator[str]:
+        yield "before "
+        await go.wait()
+        yield "after"
+
+    async with page_for(waits, version=version) as page:
+        response = await page.open(user("go"))
+        await page.reload()
+        await response.close()
+        fresh = Page(page.endpoint, version=version)
+        await fresh.reload()
+        go.set()
+        session = await page.endpoint.hub.session("c1")
+        await soon(session.wait_until_idle())
+        response = await page.endpoint.resume("c1", version=version)
+        assert response is not None
+        await fresh.take(response, resumes=True)
+        assert fresh.text == "before after"
+        loaded = list(fresh.messages)
+        assert await fresh.reload() == loaded
+        assert await page.endpoint.resume("c1", version=version) is None
+
+
+async def test_a_page_that_loads_its_messages_after_the_end_is_shown_nothing() -> None:
+    async with page_for(echo) as page:
+        response = await page.open(user("one two"))
+        await response.close()
+        session = await page.endpoint.hub.session("c1")
+        await soon(session.wait_until_idle())
+        turn_id = session.last_turn_id
+        await page.reload()
+        assert await page.endpoint.resume("c1") is None
+        assert await page.endpoint.resume("c1", lacks="turn_other") is None
+        response = await page.endpoint.resume("c1", lacks=turn_id)
+        assert response is not None
+        assert await page.take(response, resumes=True) == page.messages[-1]
+        await session.rewind(None)
+        assert await page.endpoint.resume("c1", lacks=turn_id) is None, "it does not count any more"
 
 
 async def test_a_form_is_answered_in_the_body_of_a_request_too() -> None:

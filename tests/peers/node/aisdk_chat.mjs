@@ -10,7 +10,7 @@
 //   {"do": "until", "name", "text"}: until the messages have this text   {"do": "settle", "name"}
 //
 // All but until and settle give back at once. A report is what the page holds: its messages, its status, its
-// error, what was finished, and the requests that it sent.
+// error, what was finished, the requests that it sent and their statuses.
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -46,12 +46,13 @@ class State {
 
 async function open({ name, folder, api, headers, chat: id, messages, body, socket, outputs, queue }) {
   const sdk = await load(folder)
-  const page = { requests: [], finished: [], open: 0, drops: new Set() }
+  const page = { requests: [], statuses: [], finished: [], open: 0, drops: new Set() }
   const counted = async (url, init) => {
     page.requests.push(`${init.method ?? 'GET'} ${new URL(url).pathname}`)
     page.open += 1
     try {
       const response = await fetch(url, init)
+      page.statuses.push(response.status)
       if (!response.body || response.status === 204) return response
       // Lets a test lose the connection in the middle, as a browser reports it.
       let drop
@@ -177,10 +178,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line)
   let report
   try {
-    const { chat, requests, finished } = await orders[order.do](order)
+    const { chat, requests, statuses, finished } = await orders[order.do](order)
     const { messages, status, error } = chat
     const queued = chat.experimental_queuedMessages?.length ?? 0
-    report = { messages, status, error: error?.message ?? null, requests, finished, queued }
+    report = { messages, status, error: error?.message ?? null, requests, statuses, finished, queued }
   } catch (error) {
     report = { failure: String(error?.stack ?? error) }
   }

@@ -97,11 +97,38 @@ async def test_to_abort_is_to_leave_and_the_turn_is_resumed_from_its_start() -> 
         assert found[0]["type"] == "start"
         assert chunks(found)[0] == seen[1]["chunk"]
         assert "".join(one.get("delta", "") for one in chunks(found)) == "".join(f"{n} " for n in range(60))
-        await socket.send(resume("r3"))
-        again = chunks(await frames(socket, "r3"))
-        assert again[0]["messageId"] == found[1]["chunk"]["messageId"], "who left may lack its end"
-        await socket.send(resume("r4", "nowhere"))
-        assert (await frames(socket, "r4"))[-1]["type"] == "no-active"
+        await socket.send(resume("r3", "nowhere"))
+        assert (await frames(socket, "r3"))[-1]["type"] == "no-active"
+
+
+async def test_a_turn_that_is_over_is_shown_to_who_lacks_its_end_and_to_nobody_else() -> None:
+    go = asyncio.Event()
+
+    async def waits() -> AsyncIterator[str]:
+        yield "before "
+        await go.wait()
+        yield "after"
+
+    async with dialled(make(waits)) as (app, socket, url):
+        await socket.send(send("go"))
+        turn_id = (await frames(socket, "r1", 2))[-1]["chunk"]["messageId"]
+        await socket.close()
+        session = await (await app.agents.hub()).session("c1")
+        await until(lambda: not session.followers)
+        go.set()
+        await soon(session.wait_until_idle())
+        async with connect(url, additional_headers=BEARER, max_size=None) as again:
+            await again.send(resume("r2"))
+            found = chunks(await frames(again, "r2"))
+            assert "".join(one.get("delta", "") for one in found) == "before after"
+            await again.send(resume("r3"))
+            assert [one["type"] for one in await frames(again, "r3")] == ["no-active"]
+            for request, lacks, types in (("r4", turn_id, ["start", "end"]), ("r5", "x", ["no-active"] * 2)):
+                await again.send(resume(request, body={"turnId": lacks}))
+                seen = await frames(again, request)
+                assert [seen[0]["type"], seen[-1]["type"]] == types
+            await again.send(resume("r6", body={"turnId": 1}))
+            assert "turnId must be a text" in (await frames(again, "r6"))[0]["errorText"]
 
 
 @pytest.mark.parametrize("lost", [0, 1, 3])

@@ -240,6 +240,24 @@ async def test_bodies_are_json(app: Server, method: str, headers: Headers, statu
     assert (await call(app, scope("/agui", method, headers))).status == status
 
 
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/api/chat/c1/stop", {}, 404),
+        ("/api/chat/default/c1/stop", {"content-length": "0"}, 404),
+        ("/api/chat/c1/stop", {"content-length": "2"}, 415),
+        ("/api/chat/c1/stop", {"transfer-encoding": "chunked"}, 415),
+        ("/api/chat/c1/stop", {"content-type": "application/x-www-form-urlencoded"}, 415),
+        ("/api/chat/c1/stop/more", {}, 415),
+        ("/api/chat", {}, 415),
+    ],
+)
+async def test_only_where_it_means_something_a_body_may_be_missing(
+    app: Server, path: str, headers: Headers, status: int
+) -> None:
+    assert (await call(app, scope(path, "POST", headers))).status == status
+
+
 async def test_a_page_on_the_list_may_ask_first_without_a_token(app: Server) -> None:
     headers = {
         "origin": PAGE,

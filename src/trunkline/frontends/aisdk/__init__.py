@@ -11,6 +11,7 @@
 * ``history``: the history of a chat where a response begins
 * ``imported_history``: the history that a page brings to a new chat
 * ``losses``: what the stream has no chunk for, and where its meaning goes
+* ``lost_ends``: counts the pages that lack the end of a turn
 * ``message_encoder``: what is said in one lane as the chunks of one message
 * ``messages``: the messages of a chat as a page holds them
 * ``metadata``: what agents say in fields of their own, and tokens spent

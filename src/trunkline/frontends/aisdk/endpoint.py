@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -27,7 +26,9 @@ from trunkline.frontends.aisdk.history import (
     read_client_tools,
     read_messages,
     read_outline,
+    was_taken_back,
 )
+from trunkline.frontends.aisdk.lost_ends import LostEnds
 from trunkline.frontends.aisdk.messages import CLIENT_TOOLS
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.questions import reply_to
@@ -44,7 +45,6 @@ from trunkline.session.starters import TurnStarters
 __all__ = ["AisdkEndpoint"]
 
 CheckNew = Callable[[int], None]
-_REMEMBERED = 1024
 
 
 class AisdkEndpoint:
@@ -55,8 +55,7 @@ class AisdkEndpoint:
         self.options = options or AisdkOptions()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
         self._starters = TurnStarters()
-        self._left_out: OrderedDict[tuple[str, str], str] = OrderedDict()
-        """The turns that a page may lack the end of: it lost a response, or loaded messages meanwhile."""
+        self._lost_ends = LostEnds()
 
     async def open(
         self,
@@ -86,8 +85,9 @@ class AisdkEndpoint:
             if not lock.locked():
                 self._locks.pop((principal, request.id), None)
         tools = request.client_tools
-        if isinstance(start, RunStart) and not tools:
-            tools = await read_client_tools(session, await session.start_of(start.turn_id))
+        if isinstance(start, RunStart):
+            self._lost_ends.take((principal, request.id), start.turn_id)
+            tools = tools or await read_client_tools(session, await session.start_of(start.turn_id))
         last = request.messages[-1] if request.messages else None
         shown = last.id if last is not None and last.role == "assistant" else None
         return AisdkResponse(
@@ -97,7 +97,7 @@ class AisdkEndpoint:
             shown_as,
             client_tools=tools,
             message_id=shown,
-            on_cut=partial(self._leave_out, (principal, request.id)),
+            on_left=partial(self._note_left, session, principal),
         )
 
     async def resume(
@@ -107,8 +107,13 @@ class AisdkEndpoint:
         principal: str = "local",
         options: AisdkOptions | None = None,
         version: VersionNumber | None = None,
+        lacks: str | None = None,
     ) -> AisdkResponse | None:
-        """Show the running turn from its start; None when no turn runs, or there is no such chat.
+        """Show the turn that runs or waits from its start; None without one, or without such a chat.
+
+        After its end the last turn is shown only to a page that lacks that end. ``lacks`` is the id of the
+        message, which is the turn's, that the page says it has not got wholly. Pages of the AI SDK say
+        nothing by themselves: as many as left before the end, or loaded the messages before it, are shown it.
 
         A page that resumes begins the message anew: "During resume, a different message ID identifies a
         separate response. A transport can replay a response from the beginning using the same ID."
@@ -123,12 +128,13 @@ class AisdkEndpoint:
             return None
         await session.own()
         await session.wait_for_ending_turn()
-        turn_id = session.running_turn_id
+        turn_id = session.running_turn_id or session.last_turn_id
         if turn_id is None:
-            # A page that lost its response, or loaded its messages while the turn ran, lacks the end of it.
-            turn_id = self._left_out.get((principal, chat_id))
-            if turn_id is None or turn_id != session.last_turn_id:
-                return None
+            return None
+        has_left = self._lost_ends.take((principal, chat_id), turn_id)
+        is_owed = has_left or lacks == turn_id
+        if session.running_turn_id is None and (not is_owed or await was_taken_back(session, turn_id)):
+            return None
         tools = await read_client_tools(session, await session.start_of(turn_id))
         return AisdkResponse(
             session,
@@ -136,7 +142,7 @@ class AisdkEndpoint:
             chosen,
             shown_as,
             client_tools=tools,
-            on_cut=partial(self._leave_out, (principal, chat_id)),
+            on_left=partial(self._note_left, session, principal),
         )
 
     async def go_on(
@@ -152,8 +158,17 @@ class AisdkEndpoint:
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
         session = await self.hub.session(chat_id, principal=principal)
+        self._lost_ends.take((principal, chat_id), start.turn_id)
         tools = await read_client_tools(session, await session.start_of(start.turn_id))
-        return AisdkResponse(session, start, chosen, shown_as, client_tools=tools, goes_on=True)
+        return AisdkResponse(
+            session,
+            start,
+            chosen,
+            shown_as,
+            client_tools=tools,
+            goes_on=True,
+            on_left=partial(self._note_left, session, principal),
+        )
 
     async def messages(
         self,
@@ -172,19 +187,17 @@ class AisdkEndpoint:
         shown_as = version_of(version if version is not None else chosen.version)
         session = await self.hub.session(chat_id, principal=principal)
         await session.wait_for_ending_turn()
-        running = None if session.is_suspended else session.running_turn_id
-        if running is None:
-            self._left_out.pop((principal, chat_id), None)
-        else:
-            self._leave_out((principal, chat_id), running)
-        return await read_messages(
-            session, chosen, shown_as, leaves_out=None if shown_as.replays else running
-        )
+        running, last = session.running_turn_id, session.last_turn_id
+        if running is not None:
+            self._lost_ends.expect((principal, chat_id), running)
+        elif last is not None:
+            self._lost_ends.take((principal, chat_id), last)
+        leaves_out = None if shown_as.replays or session.is_suspended else running
+        return await read_messages(session, chosen, shown_as, leaves_out=leaves_out)
 
-    def _leave_out(self, key: tuple[str, str], turn_id: str) -> None:
-        self._left_out[key] = turn_id
-        while len(self._left_out) > _REMEMBERED:
-            self._left_out.popitem(last=False)
+    def _note_left(self, session: Session, principal: str, turn_id: str) -> None:
+        if turn_id == session.last_turn_id:
+            self._lost_ends.add((principal, session.session_id), turn_id)
 
     async def stop(self, chat_id: str, turn_id: str | None = None, *, principal: str = "local") -> bool:
         """Cancel the running turn of a chat; False if there was none.

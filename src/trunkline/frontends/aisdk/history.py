@@ -22,6 +22,7 @@ __all__ = [
     "read_client_tools",
     "read_messages",
     "read_outline",
+    "was_taken_back",
 ]
 
 
@@ -86,6 +87,15 @@ async def find_seen(session: Session, turn_id: str, answered: Collection[str]) -
             if set(event.question_ids) <= set(answered):
                 return last
     return last
+
+
+async def was_taken_back(session: Session, turn_id: str) -> bool:
+    """Whether the last turn, or a part of it, does not count any more."""
+    start = await session.start_of(turn_id)
+    async for entry in session.replay(start):
+        if isinstance(entry.event, ev.Rewound):
+            return True
+    return False
 
 
 async def read_client_tools(session: Session, from_seq: int = 1) -> frozenset[str]:

@@ -39,13 +39,13 @@ class AisdkResponse:
         client_tools: Collection[str] = (),
         message_id: str | None = None,
         goes_on: bool = False,
-        on_cut: Callable[[str], None] | None = None,
+        on_left: Callable[[str], None] | None = None,
     ) -> None:
         """Show a turn from ``start``; a receipt is of a message that still waits for its turn.
 
         Without a start there is nothing left to show of the message ``message_id``. ``goes_on`` is for a
-        client that lost a response and has everything before the start: it begins in the middle. ``on_cut``
-        is called with the turn when a client leaves before the end.
+        client that lost a response and has everything before the start: it begins in the middle. ``on_left``
+        is called once with the turn if the response ends before it: the client left, or the turn waits.
         """
         self.session = session
         self._start = start
@@ -54,7 +54,7 @@ class AisdkResponse:
         self._client_tools = client_tools
         self._message_id = message_id
         self._goes_on = goes_on
-        self._on_cut = on_cut
+        self._on_left = on_left
         self._turn_id: str | None = None
         self._over = False
 
@@ -94,6 +94,9 @@ class AisdkResponse:
                 async for cursor, chunks in batches:
                     # From here on the client may leave: one that has seen the end need not stay for more.
                     self._over = chunks[-1]["type"] in ("finish", "error")
+                    if self._over:
+                        # Noted before the client can answer.
+                        self._end(is_whole=_ends_turn(chunks[-1]))
                     yield cursor, chunks
             self._over = True
         except TrunklineError as error:
@@ -141,14 +144,22 @@ class AisdkResponse:
             return [{"type": "error", "errorText": text}]
         return encoder.fail(text, None if options.error_detail_level == "none" else code)
 
+    def _end(self, *, is_whole: bool) -> None:
+        """Say once whether the client lacks what follows in the turn."""
+        on_left, self._on_left = self._on_left, None
+        if on_left is not None and not is_whole and self.turn_id is not None:
+            on_left(self.turn_id)
+
     async def close(self) -> None:
         """Detach the client; a turn without followers is cancelled, if the options say so."""
+        self._end(is_whole=False)
         session, turn_id = self.session, self.turn_id
-        if self._over or turn_id is None:
-            return
-        if self._on_cut is not None:
-            self._on_cut(turn_id)
-        if self._options.on_disconnect != "cancel":
+        if self._over or turn_id is None or self._options.on_disconnect != "cancel":
             return
         if session.running_turn_id == turn_id and not session.followers:
             session.cancel_soon(turn_id, by=_FRONT_END, reason="the client left")
+
+
+def _ends_turn(terminal: Chunk) -> bool:
+    """Whether a terminal is that of the turn; where the turn waits, it has no reason to stop yet."""
+    return terminal["type"] == "error" or "stopReason" in terminal.get("messageMetadata", {})

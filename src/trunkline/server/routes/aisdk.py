@@ -8,6 +8,7 @@ Each is also served below ``/api/chat/{agent}``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
@@ -29,6 +30,8 @@ from trunkline.server.security.tokens import access_of
 _encode = msgspec.json.Encoder().encode
 TEXT_PATHS = ("/api/chat",)
 """Where a refusal is its sentence alone: useChat shows the body as the error's message."""
+BARE_PATHS = (re.compile("/api/chat/.+/stop"),)
+"""What is called without a body too: ``fetch(url, {method: "POST"})`` stops what runs."""
 _NO_STORE = {"cache-control": "no-store"}
 
 
@@ -84,10 +87,14 @@ class AisdkRoutes:
             return await self._chats.stream(opening)
 
     async def stream(self, request: Request) -> Response:
-        """Show the response that is under way; 204 without one, which is no error for a page."""
+        """Show the response that is under way; 204 without one, which is no error for a page.
+
+        With ``turnId``, the id of a message that the page lacks the end of, the last turn also after its end.
+        """
         access_of(request.scope).need("follow")
         place, version = self._place(request), self._chats.version_for(request)
-        opening = self._chats.resume(place.agent, place.chat_id, request, version=version)
+        lacks = request.query_params.get("turnId")
+        opening = self._chats.resume(place.agent, place.chat_id, request, version=version, lacks=lacks)
         return await self._chats.stream(opening)
 
     async def messages(self, request: Request) -> Response:

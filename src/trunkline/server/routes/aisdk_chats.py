@@ -114,9 +114,18 @@ class AisdkChats:
         )
 
     async def resume(
-        self, agent: str | None, chat_id: str, connection: HTTPConnection, *, version: VersionNumber
+        self,
+        agent: str | None,
+        chat_id: str,
+        connection: HTTPConnection,
+        *,
+        version: VersionNumber,
+        lacks: str | None = None,
     ) -> AisdkResponse | None:
-        """Show what is under way in a chat; None without it, also for a chat that does not exist."""
+        """Show what is under way in a chat; None without it, also for a chat that does not exist.
+
+        ``lacks`` is the turn whose end the page says it has not got.
+        """
         access = access_of(connection.scope)
         try:
             endpoint = await self.endpoint_of(agent, chat_id, access.principal)
@@ -129,7 +138,9 @@ class AisdkChats:
         if "prompt" not in access.scopes:
             # A client that may only look on ends nothing when it leaves.
             options = msgspec.structs.replace(options, on_disconnect="continue")
-        return await endpoint.resume(chat_id, principal=access.principal, options=options, version=version)
+        return await endpoint.resume(
+            chat_id, principal=access.principal, options=options, version=version, lacks=lacks
+        )
 
     async def go_on(
         self,

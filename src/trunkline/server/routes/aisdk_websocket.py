@@ -176,7 +176,10 @@ class _AisdkWebSocket:
             self._access.need("follow")
             if frame.last_sequence is not None:
                 return await self._go_on(frame, frame.last_sequence)
-            shown = await chats.resume(self._agent, frame.id, websocket, version=self._version)
+            lacks = frame.body.get("turnId")
+            if lacks is not None and not isinstance(lacks, str):
+                raise InvalidCommand("turnId must be a text: the id of the assistant's message")
+            shown = await chats.resume(self._agent, frame.id, websocket, version=self._version, lacks=lacks)
         if shown is None:
             return None
         return _Opened(shown, [], 0, self._logs.begin(self._key(frame), shown.turn_id))

@@ -13,6 +13,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from re import Pattern
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -48,14 +49,15 @@ class Gate:
         origins: Origins,
         open_paths: Iterable[str] = (),
         text_paths: Iterable[str] = (),
+        bare_paths: Iterable[Pattern[str]] = (),
         most: int = 2048,
         on_admitted: Callable[[Scope], None] | None = None,
     ) -> None:
         """Guard an app; ``open_paths`` need no token, so they must not disclose anything.
 
-        What is refused at ``text_paths`` and below them is plain text, elsewhere JSON. ``most`` is how many
-        requests of one principal may be open at once; ``on_admitted`` is called for every request whose token
-        is known.
+        What is refused at ``text_paths`` and below them is plain text, elsewhere JSON. At ``bare_paths`` a
+        request may come without a body, and then needs no Content-Type. ``most`` is how many requests of one
+        principal may be open at once; ``on_admitted`` is called for every request whose token is known.
         """
         self._app = app
         self._authenticate = authenticate
@@ -63,6 +65,7 @@ class Gate:
         self._origins = origins
         self._open_paths = frozenset(open_paths)
         self._text_paths = tuple(text_paths)
+        self._bare_paths = tuple(bare_paths)
         self._most = most
         self._on_admitted = on_admitted
         self._inside: Counter[str] = Counter()
@@ -93,7 +96,7 @@ class Gate:
                 await answer_preflight(scope, reply)
                 return
             scope = await self._admit(scope)
-            _check_body(scope)
+            self._check_body(scope)
             with self._counted(access_of(scope).principal):
                 await self._app(scope, receive, reply)
         except Exception as error:
@@ -169,6 +172,19 @@ class Gate:
             admitted["subprotocols"] = [name for name in names if name == "trunkline"]
         return admitted
 
+    def _check_body(self, scope: Scope) -> None:
+        """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+            return
+        kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
+        length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
+        if length in (b"", b"0") and not chunked:
+            is_bare = any(one.fullmatch(path_of(scope)) for one in self._bare_paths)
+            if scope["method"] == "DELETE" or (is_bare and not kind):
+                return
+        if kind != b"application/json":
+            raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
+
     @contextmanager
     def _counted(self, principal: str) -> Generator[None]:
         """Count a request of a principal while it is open; refuse too many."""
@@ -209,15 +225,3 @@ def _check_framing(scope: Scope) -> None:
             "send either Content-Length or Transfer-Encoding, not both",
             {"connection": "close"},
         )
-
-
-def _check_body(scope: Scope) -> None:
-    """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
-    if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
-        return
-    length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
-    if scope["method"] == "DELETE" and length in (b"", b"0") and not chunked:
-        return
-    kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
-    if kind != b"application/json":
-        raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
