@@ -5,6 +5,7 @@
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``
 * ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
+* ``json_values``: values of an agent made fit for JSON
 * ``langchain``: LangChain, LangGraph and deepagents
 * ``optional_methods``: calls the optional methods of an agent for one session
 * ``own_thread``: runs plain (not async) code in a thread of its own

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trunkline import events as ev
+from trunkline.agents.json_values import json_value
 from trunkline.agents.langchain.channel_lookup import channels_here
-from trunkline.agents.langchain.messages.json_values import json_value
 
 
 def emit_custom(name: str, value: Any = None) -> None:

@@ -14,10 +14,10 @@ from langchain_core.messages import AIMessage
 from langgraph.constants import TAG_NOSTREAM
 
 from trunkline import events as ev
+from trunkline.agents.json_values import json_value
 from trunkline.agents.langchain.callbacks.lanes import Key, SubagentLanes, key_of
 from trunkline.agents.langchain.errors import explain
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.model_run import ModelRun
 from trunkline.agents.langchain.usage import token_usage
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from trunkline.agents.langchain.messages.json_values import json_value
+from trunkline.agents.json_values import json_value
 from trunkline.errors import AgentError
 from trunkline.questions import Form
 

@@ -3,7 +3,6 @@
 * ``blocks``: LangChain's standard content blocks, one by one, both ways
 * ``emitter``: messages to events, each emitted once; pure
 * ``history``: a conversation as messages, and messages as a conversation
-* ``json_values``: values of an agent made fit for JSON
 * ``mapper``: content both ways: LangChain's, ours and ACP's
 * ``model_run``: what is known of one call of a model, and of the tool calls it makes
 * ``openai_items``: blank lines between the items of an OpenAI response
