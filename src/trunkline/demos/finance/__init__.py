@@ -1,0 +1,4 @@
+"""The finance agent: one's own bank data in a SQLite file, read, counted and explained on one's own machine.
+
+* ``ledger``: the database, the made-up data set, categories, the figures, and SQL that can only read
+"""
