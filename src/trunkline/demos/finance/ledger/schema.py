@@ -44,7 +44,7 @@ _VERSION_1 = (
     f"""CREATE TABLE transactions (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-        posted TEXT NOT NULL CHECK (posted IS date(posted)),
+        posted TEXT NOT NULL CHECK (posted IS date(posted, '+0 days')),
         amount INTEGER NOT NULL CHECK (typeof(amount) = 'integer'),
         currency TEXT NOT NULL CHECK (length(currency) = 3),
         description TEXT NOT NULL DEFAULT '',
