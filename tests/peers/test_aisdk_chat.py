@@ -277,12 +277,61 @@ async def test_a_reload_after_an_answered_approval_shows_everything(
         assert page.text == first.text
         assert page.text.endswith("Done.")
         assert page.report["error"] is None
-        # A stream of version 6 cannot tell an answer, so what was denied is an error there.
-        denied = "output-denied" if version == 7 else "output-error"
-        assert page.calls[0]["state"] == ("output-available" if approved else denied)
+        assert page.report["invalid"] is None
         assert first.messages == await here.stored(first)
+        if version == 6:
+            # A stream cannot tell an answer there: the call has no approval, and what was denied is an error.
+            (call,) = page.calls
+            assert call["state"] == ("output-available" if approved else "output-error")
+            assert "approval" not in call
+            told = next(part for part in first.last["parts"] if part.get("toolCallId") == call["toolCallId"])
+            page.last["parts"][page.last["parts"].index(call)] = told
+        await here.check(page)
+
+
+@APPROVING
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_tab_that_answers_otherwise_and_later_holds_a_message_that_is_valid(
+    pages: ChatPages, version: int, approved: bool
+) -> None:
+    async with world(pages) as here:
+        page = await here.page(version)
+        await page.say("/permission")
+        late = await here.reloaded(page)
+        await late.settle()
+        assert late.calls[0]["state"] == "approval-requested"
+        await page.approve(approved)
+        await late.approve(not approved)
+        for one in (page, late):
+            assert (one.report["status"], one.report["error"]) == ("ready", None)
+            assert one.report["invalid"] is None
+            assert one.last["metadata"]["stopReason"] == "end_turn"
+        await here.check(page)
+        ends = [call["state"] for call in late.calls]
         if version == 7:
-            await here.check(page)
+            assert late.messages == page.messages
+        else:
+            # Its approval stays as this tab answered it: a stream of version 6 cannot tell it better.
+            assert ends == (["output-denied", "output-available"] if approved else ["output-error"])
+        await late.say("/text")
+        assert (late.report["status"], late.report["invalid"]) == ("ready", None)
+        await here.check(await here.reloaded(late))
+
+
+async def test_a_tab_of_version_5_sees_who_answered_first(pages: ChatPages) -> None:
+    async with world(pages) as here:
+        page = await here.page(5)
+        await page.say("/permission")
+        (part,) = page.parts("data-permission")
+        question = part["data"]["questionId"]
+        place = f"/api/chat/c1/permissions/{question}?v=5"
+        assert (await here.client.post(place, json={"approved": False})).status_code == 200
+        assert (await here.client.post(place, json={"approved": True})).status_code == 409
+        await page.order("submit", body={"answers": {question: {"approved": True}}})
+        await page.settle()
+        assert page.parts("data-permission")[0]["data"]["approved"] is False
+        assert (page.report["error"], page.report["invalid"]) == (None, None)
+        await here.check(page)
 
 
 @ALL

@@ -267,3 +267,19 @@ def test_a_new_response_announces_only_calls_whose_input_is_not_whole() -> None:
         encoder.feed(entry)
 
     assert [chunk["toolCallId"] for chunk in encoder.announce()] == ["c2"]
+
+
+@pytest.mark.parametrize("page_said", [True, False])
+def test_a_page_of_version_6_whose_answer_did_not_count_gets_what_fits_its_answer(page_said: bool) -> None:
+    encoder = AisdkEncoder("t1", version=6, page_answers={"q1": page_said})
+    suspended = ev.TurnSuspended(turn_id="t1", question_ids=("q1",))
+    ended = update(status="denied", reason="not today") if page_said else update(status="completed")
+    events = [CALL, ASKED, suspended, NO if page_said else YES, ev.TurnResumed(turn_id="t1"), ended]
+    chunks = [chunk for entry in as_entries(events) for chunk in encoder.feed(entry)]
+    after = kinds(chunks)[kinds(chunks).index("finish") + 1 :]
+    if page_said:
+        assert after == ["start-step", "tool-output-error"]
+        assert chunks[-1]["errorText"] == "not today"
+    else:
+        again = ["start-step", "tool-input-available", "finish-step", "start-step", "tool-output-available"]
+        assert after == ["tool-output-denied", *again]

@@ -167,7 +167,7 @@ def test_version_6_asks_when_the_response_ends_because_no_stream_can_tell_it_the
         CALL, ASKED, YES, ev.ToolUpdate(call_id="c1", status="completed", raw_output=1), version=6
     )
 
-    assert kinds(asked) == ["tool-input-start"]
+    assert kinds(asked) == ["tool-input-start", "tool-input-available"]
     assert kinds(ended) == ["tool-input-start", "tool-input-available", "tool-approval-request", "finish"]
     assert kinds(answered) == ["tool-input-start", "tool-input-available", "tool-output-available"]
 

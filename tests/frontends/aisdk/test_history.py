@@ -12,6 +12,7 @@ from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
     find_seen,
+    page_answers,
     read_client_tools,
     read_messages,
     read_outline,
@@ -50,6 +51,19 @@ def test_the_questions_of_a_request_are_those_it_answers_or_comes_too_late_for()
     assert answered_ids(None, intent) == {"q1"}
     assert answered_ids(last, TooLate(question_ids=("q3",))) == {"q3"}
     assert answered_ids(last, StartTurn(prompt=Prompt.of("x"))) == set()
+
+
+def test_how_a_page_answered_is_in_its_message() -> None:
+    parts: list[Any] = [
+        {"type": "text", "text": "x", "approval": "none"},
+        {"type": "dynamic-tool", "state": "approval-requested", "approval": {"id": "q0"}},
+        {"type": "dynamic-tool", "state": "approval-responded", "approval": {"id": "q1", "approved": True}},
+        {"type": "dynamic-tool", "state": "output-denied", "approval": {"id": "q2", "approved": False}},
+    ]
+    last = UIMessage(id="a", role="assistant", parts=parts)
+    assert page_answers(last) == {"q1": True, "q2": False}
+    assert page_answers(last, "output-denied") == {"q2": False}
+    assert page_answers(None) == {}
 
 
 async def test_a_page_has_its_message_up_to_the_suspension_with_its_questions() -> None:

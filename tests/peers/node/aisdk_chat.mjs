@@ -5,12 +5,14 @@
 //   {"do": "open", "name", "folder": 0, "api", "headers", "chat", "messages", "body", "socket": url, "outputs":
 //    {tool: output}, "queue": bool}
 //   {"do": "send", "name", "text", "messageId", "body"}   {"do": "regenerate", "name", "messageId"}
+//   {"do": "submit", "name", "body"}: the messages as they are
 //   {"do": "approve", "name", "approved", "reason"}: every approval that waits
 //   {"do": "resume", "name"}   {"do": "stop", "name"}   {"do": "drop", "name"}: the connection is lost
 //   {"do": "until", "name", "text"}: until the messages have this text   {"do": "settle", "name"}
 //
 // All but until and settle give back at once. A report is what the page holds: its messages, its status, its
-// error, what was finished, the requests that it sent and their statuses.
+// error, what was finished, the requests that it sent and their statuses, and why the SDK's own check refuses its
+// messages (null: it does not).
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -46,7 +48,7 @@ class State {
 
 async function open({ name, folder, api, headers, chat: id, messages, body, socket, outputs, queue }) {
   const sdk = await load(folder)
-  const page = { requests: [], statuses: [], finished: [], open: 0, drops: new Set() }
+  const page = { sdk, requests: [], statuses: [], finished: [], open: 0, drops: new Set() }
   const counted = async (url, init) => {
     page.requests.push(`${init.method ?? 'GET'} ${new URL(url).pathname}`)
     page.open += 1
@@ -118,6 +120,11 @@ const orders = {
     background(page.chat.sendMessage({ text: order.text, messageId: order.messageId }, options))
     return page
   },
+  submit(order) {
+    const page = chats.get(order.name)
+    background(page.chat.sendMessage(undefined, { body: order.body }))
+    return page
+  },
   regenerate(order) {
     const page = chats.get(order.name)
     background(page.chat.regenerate(order.messageId ? { messageId: order.messageId } : {}))
@@ -166,6 +173,12 @@ const orders = {
   },
 }
 
+async function whyInvalid(sdk, messages) {
+  if (!messages.length) return null
+  const checked = await sdk.safeValidateUIMessages({ messages: JSON.parse(JSON.stringify(messages)) })
+  return checked.success ? null : checked.error.message.slice(-2000)
+}
+
 async function wait(condition) {
   const end = Date.now() + SECONDS * 1000
   while (!condition()) {
@@ -178,10 +191,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line)
   let report
   try {
-    const { chat, requests, statuses, finished } = await orders[order.do](order)
+    const { chat, sdk, requests, statuses, finished } = await orders[order.do](order)
     const { messages, status, error } = chat
     const queued = chat.experimental_queuedMessages?.length ?? 0
     report = { messages, status, error: error?.message ?? null, requests, statuses, finished, queued }
+    report.invalid = await whyInvalid(sdk, messages)
   } catch (error) {
     report = { failure: String(error?.stack ?? error) }
   }

@@ -197,10 +197,7 @@ class Calls:
             if not self._tells_answers:
                 # Only the client could answer: a part of its own shows how the call ended.
                 view.approval = approval = None
-                out += self._parts.start_step(always=True)
-                view.step = self._parts.step
-                self._parts.touch()
-                out.append(view.available())
+                out += self._show_anew(view)
             else:
                 approval.approved, approval.reason = completed, _UNANSWERED
                 out.append(view.response(approval))
@@ -268,13 +265,35 @@ class Calls:
         chunk = {"type": "tool-approval-request", "approvalId": approval_id, "toolCallId": view.call_id}
         return [*out, {**chunk, **about}]
 
-    def answer(self, view: CallView, *, approved: bool, reason: str | None) -> Out:
-        """Tell how the approval of a call was answered."""
+    def answer(
+        self, view: CallView, *, approved: bool, reason: str | None, page_said: bool | None = None
+    ) -> Out:
+        """Tell how the approval of a call was answered; ``page_said`` is how the page answered it."""
         approval = view.approval
         if approval is None or view.is_settled:
             return []
         approval.approved, approval.reason = approved, reason
-        return [view.response(approval)] if self._tells_answers else []
+        if self._tells_answers:
+            return [view.response(approval)]
+        return [] if page_said in (None, approved) else self._overrule(view, approved=approved)
+
+    def _overrule(self, view: CallView, *, approved: bool) -> Out:
+        """Show a call as another client decided it, to a page that keeps its own answer.
+
+        The page's part must fit its answer: a yes takes an error, a no only a denial. Then a call that ran is
+        shown by a part of its own.
+        """
+        view.approval = None
+        if not approved:
+            return []
+        return [{"type": "tool-output-denied", "toolCallId": view.call_id}, *self._show_anew(view)]
+
+    def _show_anew(self, view: CallView) -> Out:
+        """Begin a second part for a call: only the newest one is found by what follows."""
+        out = self._parts.start_step(always=True)
+        view.step = self._parts.step
+        self._parts.touch()
+        return [*out, view.available()]
 
     def hand_over(self, view: CallView, input: object) -> Out:
         """Let the page run a call: its tool is one of its own."""

@@ -44,6 +44,7 @@ class AisdkEncoder:
         version: VersionNumber | None = None,
         state: Any = None,
         client_tools: Collection[str] = (),
+        page_answers: Mapping[str, bool] | None = None,
         metadata: Mapping[str, Any] | None = None,
         folds: bool = False,
         is_bare: bool = False,
@@ -52,9 +53,11 @@ class AisdkEncoder:
 
         ``version`` is that of the page, if it is another one than the options have. ``state`` is the shared
         state where the turn begins. ``client_tools`` are the tools that the page itself has: their calls are
-        parts of their own type, which the page runs. ``metadata`` is told beside the turn's id. ``folds`` is
-        for messages that are made whole: they have the answers that a stream of version 6 leaves to the
-        client. ``is_bare`` leaves out what is ours: calls have only what their agent said of them.
+        parts of their own type, which the page runs. ``page_answers`` is how the page itself has answered
+        approvals, by their ids: it keeps that if its version cannot be told better. ``metadata`` is told
+        beside the turn's id. ``folds`` is for messages that are made whole: they have the answers that a
+        stream of version 6 leaves to the client. ``is_bare`` leaves out what is ours: calls have only what
+        their agent said of them.
         """
         self._message_id = message_id
         self._options = options or AisdkOptions()
@@ -77,6 +80,7 @@ class AisdkEncoder:
         self._parts, self._calls = self._main.parts, self._main.calls
         self._subagents = Subagents(self._version, self._encoder_of_subagent)
         self._questions: dict[str, ev.Asked] = {}
+        self._page_answers = page_answers or {}
         self._as_data: set[str] = set()
         """Permissions that are shown as data parts."""
         self._activity_lanes: dict[str, str | None] = {}
@@ -261,7 +265,9 @@ class AisdkEncoder:
         if not isinstance(question, Permission):
             return [question_part(event, None)]
         if self._version.asks_approval and not self._version.tells_answers:
-            return []
+            # It is asked when the response ends. What is decided on is whole, so a step may begin after it.
+            found, out = self._call_of(question.call_id)
+            return out if found is None else [*out, *self._calls.give_input(found)]
         return self._ask(event)
 
     def _ask(self, asked: ev.Asked) -> Out:
@@ -314,7 +320,8 @@ class AisdkEncoder:
         if view is None or view.approval is None or view.approval.approval_id != event.question_id:
             return []
         approved = is_approved(asked.question, event)
-        return self._calls.answer(view, approved=approved, reason=event.reason)
+        page_said = self._page_answers.get(event.question_id)
+        return self._calls.answer(view, approved=approved, reason=event.reason, page_said=page_said)
 
     # -- terminals and state -----------------------------------------------------------------------
 

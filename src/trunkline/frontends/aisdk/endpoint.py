@@ -23,6 +23,7 @@ from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
     find_seen,
+    page_answers,
     read_client_tools,
     read_messages,
     read_outline,
@@ -89,14 +90,15 @@ class AisdkEndpoint:
             self._lost_ends.take((principal, request.id), start.turn_id)
             tools = tools or await read_client_tools(session, await session.start_of(start.turn_id))
         last = request.messages[-1] if request.messages else None
-        shown = last.id if last is not None and last.role == "assistant" else None
+        shown = last if last is not None and last.role == "assistant" else None
         return AisdkResponse(
             session,
             start,
             chosen,
             shown_as,
             client_tools=tools,
-            message_id=shown,
+            page_answers=page_answers(shown),
+            message_id=None if shown is None else shown.id,
             on_left=partial(self._note_left, session, principal),
         )
 

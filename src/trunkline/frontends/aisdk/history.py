@@ -19,6 +19,7 @@ __all__ = [
     "answered_ids",
     "count_new_bytes",
     "find_seen",
+    "page_answers",
     "read_client_tools",
     "read_messages",
     "read_outline",
@@ -63,10 +64,18 @@ def answered_ids(last: UIMessage | None, intent: Intent) -> set[str]:
     if isinstance(intent, TooLate):
         return set(intent.question_ids)
     found = {answer.question_id for answer in intent.answers}
-    for part in () if last is None else last.parts:
+    return found | set(page_answers(last, "approval-responded"))
+
+
+def page_answers(message: UIMessage | None, *states: str) -> dict[str, bool]:
+    """Give how a page has answered the approvals of a message, by their ids; of calls in some states only."""
+    found: dict[str, bool] = {}
+    for part in () if message is None else message.parts:
         approval: Any = part.get("approval")
-        if part.get("state") == "approval-responded" and isinstance(approval, dict):
-            found.add(str(cast("JsonObject", approval).get("id")))
+        if isinstance(approval, dict) and (not states or part.get("state") in states):
+            about = cast("JsonObject", approval)
+            if isinstance(about.get("approved"), bool):
+                found[str(about.get("id"))] = about["approved"]
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 
 from trunkline.cursor import Cursor
 from trunkline.errors import TrunklineError
@@ -37,21 +37,24 @@ class AisdkResponse:
         version: StreamVersion,
         *,
         client_tools: Collection[str] = (),
+        page_answers: Mapping[str, bool] | None = None,
         message_id: str | None = None,
         goes_on: bool = False,
         on_left: Callable[[str], None] | None = None,
     ) -> None:
         """Show a turn from ``start``; a receipt is of a message that still waits for its turn.
 
-        Without a start there is nothing left to show of the message ``message_id``. ``goes_on`` is for a
-        client that lost a response and has everything before the start: it begins in the middle. ``on_left``
-        is called once with the turn if the response ends before it: the client left, or the turn waits.
+        ``page_answers`` is how the page has answered approvals. Without a start there is nothing left to show
+        of the message ``message_id``. ``goes_on`` is for a client that lost a response and has everything
+        before the start: it begins in the middle. ``on_left`` is called once with the turn if the response
+        ends before it: the client left, or the turn waits.
         """
         self.session = session
         self._start = start
         self._options = options
         self._version = version
         self._client_tools = client_tools
+        self._page_answers = page_answers
         self._message_id = message_id
         self._goes_on = goes_on
         self._on_left = on_left
@@ -127,6 +130,7 @@ class AisdkResponse:
             version=self._version.number,
             state=session.state_before_turn if turn_id == session.last_turn_id else None,
             client_tools=self._client_tools,
+            page_answers=self._page_answers,
         )
 
     def _nothing_to_show(self) -> list[Chunk]:
