@@ -120,6 +120,10 @@ MODULES = {
         chat_model normalize refuse_all run_prompt validate_acp_update
     """,
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
+    "tools": """
+        Ask InvalidArguments Table Tool ToolContext ToolDenied ToolError ToolRegistry ToolResult model_text
+        tool
+    """,
     "translate": "Translator batching",
     "session.window": "Window",
     "workspace": """

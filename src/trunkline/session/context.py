@@ -239,6 +239,7 @@ class TurnContext:
         group: str | None = None,
         also_kinds: Sequence[ev.ToolKind] = (),
         lane: str | None = None,
+        always_covers_tool: bool = False,
         answer: Callable[[ToolRequest], Awaitable[Decision | None]] | None = None,
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
@@ -249,7 +250,8 @@ class TurnContext:
         folder. The person sees the whole ``input``, ``env``, ``cwd`` and ``command``, and ``content``: a
         DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
         by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
-        be asked, is asked for every time. The policy judges the call by ``also_kinds`` too, and ``answer``
+        be asked, is asked for every time; ``always_covers_tool`` keeps it for every call of the tool that
+        runs no command. The policy judges the call by ``also_kinds`` too, and ``answer``
         may decide in the place of a person; None from it asks the person. ``lane`` is the call's subagent.
         """
         self._check_live()
@@ -269,6 +271,7 @@ class TurnContext:
             command=command if command is None or isinstance(command, str) else tuple(command),
             env=dict(env or {}),
             cwd=cwd,
+            always_covers_tool=always_covers_tool,
         )
         if input is not None and self.inputs.get(call_id) != input:
             # The card may show other arguments: what is approved is what it shows.

@@ -55,6 +55,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The variables that the command is given besides its words."""
     cwd: str | None = None
     """The folder that the command runs in, where it is not the session's and not among the arguments."""
+    always_covers_tool: bool = False
+    """Whether the tool's author declares that "always" is for every call of it that runs no command."""
 
     @property
     def named_paths(self) -> tuple[str, ...]:
@@ -64,7 +66,11 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def coverage(self) -> Coverage | None:
         """What an "always" about this call covers."""
-        return coverage_of(self.tool, self.kind, self.input, self.command, self.env, self.cwd)
+        covers = coverage_of(self.tool, self.kind, self.input, self.command, self.env, self.cwd)
+        runs_command = self.command is not None or command_in(self.input) is not None
+        if covers is not None and self.always_covers_tool and not runs_command:
+            return Coverage(tool=covers.tool, kind=covers.kind)
+        return covers
 
     def decided(self, decision: Decision) -> ev.Decided:
         """Give the record of a decision that no person was asked for."""

@@ -1,0 +1,207 @@
+"""The arguments of a tool: their JSON schema, made once from a function, and the check of what a model sends.
+
+msgspec makes both from the same types, so what the schema promises is what is accepted.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NoReturn, Protocol, Union, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.questions import Form
+from trunkline.session.form_answers import check_form_answer
+from trunkline.tools.docstrings import read_docstring
+from trunkline.tools.failures import InvalidArguments
+
+_AT = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
+_OF_ARGUMENT = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Arguments(Protocol):
+    """What a tool takes."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments, an object."""
+        ...
+
+    def read(self, given: Any) -> dict[str, Any]:
+        """Check what was sent and give what the function takes; raises InvalidArguments."""
+        ...
+
+
+class FunctionArguments:
+    """The arguments of a function, by its annotations, defaults and docstring."""
+
+    def __init__(self, name: str, function: Callable[..., Any], *given: type) -> None:
+        """Read a function; a parameter that is annotated with one of ``given`` is not among its arguments."""
+        self._name = name
+        described = read_docstring(inspect.getdoc(function)).arguments
+        parameters, hints = _parameters(name, function)
+        self.given = {
+            key: parameters.pop(key) for key in list(parameters) if _is_given(hints.get(key), given)
+        }
+        """The parameters that are filled in by us."""
+        fields: list[Any] = []
+        for key, parameter in parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+                _refuse(name, f"its parameter {parameter} has no name that a model could use: write it out")
+            hint: Any = _with_description(hints.get(key, Any), described.get(key))
+            default: Any = parameter.default
+            fields.append((key, hint) if default is parameter.empty else (key, hint, _default(default)))
+        self._type = _struct(name, fields)
+        self.schema = _object_schema(name, self._type)
+
+    def read(self, given: Any) -> dict[str, Any]:
+        """Check what was sent and give what the function takes."""
+        return _read(self._name, self._type, given)
+
+
+class SchemaArguments:
+    """The arguments of a tool that says itself what they are, by a JSON schema.
+
+    The outermost level is checked, as a form is; what is inside of an argument is left to the tool.
+    """
+
+    def __init__(self, name: str, schema: Mapping[str, Any] | None = None) -> None:
+        """Take any object where there is no schema."""
+        self._name = name
+        self.schema: dict[str, Any] = {"type": "object", "properties": {}, **(schema or {})}
+        if self.schema["type"] != "object" or not isinstance(self.schema["properties"], Mapping):
+            _refuse(name, "its input schema is not that of an object with properties")
+        self._is_open = schema is None or self.schema.get("additionalProperties", True) is not False
+
+    def read(self, given: Any) -> dict[str, Any]:
+        """Check what was sent and give it as it is."""
+        arguments = _read(self._name, dict[str, Any], given)
+        known = {key: value for key, value in arguments.items() if key in self.schema["properties"]}
+        try:
+            check_form_answer(Form(fields=self.schema), known if self._is_open else arguments)
+        except InvalidCommand as error:
+            said = str(error).replace("the form's field", "the argument").replace("the form", "the tool")
+            raise InvalidArguments(f"{self._name} did not run: {said.replace('field', 'argument')}") from None
+        return arguments
+
+
+def result_schema(function: Callable[..., Any]) -> dict[str, Any] | None:
+    """The JSON schema of what a function gives back, where that is an object with known fields."""
+    hints = _hints(getattr(function, "__name__", "a tool"), function)
+    returned: Any = hints.get("return")
+    if returned is None or get_origin(returned) in (Union, types.UnionType):
+        return None
+    try:
+        (schema,), components = msgspec.json.schema_components([returned], ref_template="#/$defs/{name}")
+    except TypeError:
+        return None
+    if "$ref" in schema:
+        schema = components.pop(schema["$ref"].removeprefix("#/$defs/"))
+    if schema.get("type") != "object" or "properties" not in schema:
+        return None
+    return {**schema, **({"$defs": components} if components else {})}
+
+
+def takes(function: Callable[..., Any], kind: type) -> str | None:
+    """The name of the parameter that is annotated with a class; None if there is none."""
+    hints = _hints(getattr(function, "__name__", "a tool"), function)
+    return next((key for key, hint in hints.items() if key != "return" and _is_given(hint, (kind,))), None)
+
+
+# -- from a signature to a struct ------------------------------------------------------------------
+
+
+def _parameters(
+    name: str, function: Callable[..., Any]
+) -> tuple[dict[str, inspect.Parameter], dict[str, Any]]:
+    try:
+        parameters = dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        _refuse(name, "its signature is unknown: wrap it in a function of your own")
+    return parameters, _hints(name, function)
+
+
+def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+    while hasattr(function, "func"):
+        function = cast("Any", function).func
+    if not inspect.isroutine(function):
+        function = function.__call__
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        _refuse(name, f"its annotations name {error.name}, which its module does not have: import it there")
+
+
+def _is_given(hint: Any, given: tuple[type, ...]) -> bool:
+    return hint in given or any(one in given for one in get_args(hint))
+
+
+def _with_description(hint: Any, said: str | None) -> Any:
+    """Put what is said of an argument into its type; what its annotation says itself is preferred."""
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    if any(isinstance(note, msgspec.Meta) and note.description for note in notes):
+        return hint
+    said = next((note for note in notes if isinstance(note, str)), said)
+    return hint if said is None else Annotated[hint, msgspec.Meta(description=said)]
+
+
+def _default(default: Any) -> Any:
+    if isinstance(default, _PLAIN) or default in ([], {}, set()):
+        return default
+    return msgspec.field(default_factory=lambda: copy.deepcopy(default))
+
+
+def _struct(name: str, fields: list[Any]) -> type[msgspec.Struct]:
+    try:
+        return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+    except (TypeError, ValueError) as error:
+        _refuse(name, f"its arguments cannot be described: {error}")
+
+
+def _object_schema(name: str, arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    try:
+        (schema,), components = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+    except TypeError as error:
+        _refuse(name, f"its arguments cannot be described: {error}")
+    made = components.pop(schema["$ref"].removeprefix("#/$defs/"))
+    made.pop("title", None)
+    return {**made, "additionalProperties": False, **({"$defs": components} if components else {})}
+
+
+def _refuse(name: str, why: str) -> NoReturn:
+    raise ConfigurationError(f"{name} cannot be a tool: {why}")
+
+
+# -- from what was sent to arguments ---------------------------------------------------------------
+
+
+def _read(name: str, wanted: Any, given: Any) -> dict[str, Any]:
+    if isinstance(given, str | bytes):
+        try:
+            given = msgspec.json.decode(given or b"{}")
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidArguments(f"{name} did not run: its arguments are not JSON: {error}") from None
+    try:
+        read: Any = msgspec.convert({} if given is None else given, wanted)
+    except msgspec.ValidationError as error:
+        raise InvalidArguments(f"{name} did not run: {_explain(str(error))}") from None
+    if isinstance(read, dict):
+        return cast("dict[str, Any]", read)
+    return {key: getattr(read, key) for key in read.__struct_fields__}
+
+
+def _explain(message: str) -> str:
+    """Name the argument that is wrong, and what it must be."""
+    found = _AT.fullmatch(message)
+    said, at = (message, "") if found is None else (found[1], found[2])
+    if not at and (whole := _OF_ARGUMENT.fullmatch(said)) is not None:
+        missing = whole[1].startswith("missing")
+        return f"the argument {whole[2]!r} is missing" if missing else f"it has no argument {whole[2]!r}"
+    said = said[:1].lower() + said[1:]
+    return f"the argument {at!r}: {said}" if at else f"its arguments: {said}"
