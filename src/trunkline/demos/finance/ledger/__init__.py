@@ -4,9 +4,22 @@ Amounts are whole minor units of their currency (cents); a negative one is money
 definition of spending, the view ``spending``: transfers between own accounts and card payments are left out,
 a refund lowers the charge that it belongs to, and currencies are never added.
 
+* ``categories``: the two levels of categories, and which one a person means
+* ``category_rules``: a person's own rules
+* ``category_words``: words of descriptions that tell a category
+* ``classification``: merchants, categories, kinds and pairs of all transactions
 * ``database``: where the ledger is, opening it, one transaction at a time
+* ``dataset``: the made-up two years of a household
+* ``demo``: puts the made-up data into an empty ledger
 * ``environment``: the variables of the process and of a file ``.env``
 * ``failures``: what went wrong with the file, with the next step
+* ``merchant_names``: the merchants that come with the package
+* ``merchants``: merchants' names out of bank descriptions
+* ``refunds``: finds the charge that money which came back belongs to
+* ``results``: what every figure says about itself; money and periods
 * ``schema``: the tables and how they came to be
+* ``selection``: which transactions a question is about
+* ``transfers``: finds the two sides of money that moves between own accounts
 * ``views``: what counts as spending and income, as SQL
+* ``word_table``: reads the tables of words
 """

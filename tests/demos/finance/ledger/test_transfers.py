@@ -1,0 +1,98 @@
+"""Which two lines are one transfer, and which are not."""
+
+from tests.demos.finance.ledger.ledgers import Line, facts, ledger_of
+
+from trunkline.demos.finance.ledger.transfers import account_names
+
+
+def pairs(*lines: Line | tuple[str, int, str, str]) -> list[tuple[object, ...]]:
+    return facts(ledger_of(lines), "kind, pair_id")
+
+
+def test_two_sides_with_the_words_of_a_bank_are_a_transfer() -> None:
+    lines = (("2026-03-02", -5000, "Umbuchung Tagesgeld", "main"), ("2026-03-03", 5000, "Eingang", "save"))
+    assert pairs(*lines) == [("transfer", 2), ("transfer", 1)]
+
+
+def test_a_side_that_names_the_other_account_is_a_transfer() -> None:
+    lines = (
+        ("2026-03-02", -5000, "AN 4000123456789010", "main"),
+        ("2026-03-04", 5000, "Ihre Gutbuchung", "card"),
+    )
+    assert pairs(*lines) == [("transfer", 2), ("transfer", 1)]
+
+
+def test_a_card_payment_is_left_out_and_called_so() -> None:
+    db = ledger_of(
+        [
+            ("2026-03-02", -74512, "LASTSCHRIFT KREDITKARTE KARTENHAUS", "main"),
+            ("2026-03-03", 74512, "Payment received - thank you", "card"),
+        ]
+    )
+    assert facts(db, "kind, category") == [("transfer", "Card payment")] * 2
+    assert db.execute("SELECT count(*) FROM spending").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM income").fetchone() == (0,)
+
+
+def test_a_card_payment_whose_card_is_not_in_the_ledger_is_left_out_too() -> None:
+    assert pairs(("2026-03-02", -74512, "CREDIT CARD PAYMENT 8812", "main")) == [("transfer", None)]
+
+
+def test_a_purchase_and_an_equal_income_are_no_transfer() -> None:
+    lines = (
+        ("2026-03-02", -5000, "REWE SAGT DANKE 12", "main"),
+        ("2026-03-03", 5000, "Transfer from Anna", "save"),
+    )
+    assert pairs(*lines) == [("spend", None), ("income", None)]
+
+
+def test_equal_amounts_without_a_word_are_no_transfer() -> None:
+    lines = (("2026-03-02", -5000, "Kollektiv", "main"), ("2026-03-03", 5000, "Anna", "save"))
+    assert pairs(*lines) == [("spend", None), ("income", None)]
+
+
+def test_sides_too_far_apart_of_one_account_or_of_two_currencies_are_no_pair() -> None:
+    assert pairs(("2026-03-02", -5000, "Transfer", "main"), ("2026-03-09", 5000, "Transfer", "save")) == [
+        ("spend", None),
+        ("income", None),
+    ]
+    assert pairs(("2026-03-02", -5000, "Transfer", "main"), ("2026-03-02", 5000, "Transfer", "main")) == [
+        ("spend", None),
+        ("refund", 1),
+    ]
+    assert pairs(("2026-03-02", -5000, "Transfer", "main"), ("2026-03-02", 5000, "Transfer", "usd")) == [
+        ("spend", None),
+        ("income", None),
+    ]
+
+
+def test_the_clearer_words_and_then_the_nearer_day_win() -> None:
+    assert pairs(
+        ("2026-03-02", -5000, "Transfer somewhere", "main"),
+        ("2026-03-02", -5000, "Umbuchung auf Tagesgeld", "main"),
+        ("2026-03-02", 5000, "Eingang", "save"),
+    ) == [("spend", None), ("transfer", 3), ("transfer", 2)]
+    assert pairs(
+        ("2026-03-02", -5000, "Umbuchung", "main"),
+        ("2026-03-05", -5000, "Umbuchung", "main"),
+        ("2026-03-05", 5000, "Eingang", "save"),
+        ("2026-03-02", 5000, "Eingang", "save"),
+    ) == [("transfer", 4), ("transfer", 3), ("transfer", 2), ("transfer", 1)]
+
+
+def test_an_exchange_is_a_pair_if_both_sides_say_so_and_nothing_else_fits() -> None:
+    out = Line("2026-03-02", -20000, "TRANSFER TO WISE USD", "main")
+    into = Line("2026-03-03", 21500, "TOPUP FROM NORDBANK", "usd")
+    assert pairs(out, into) == [("transfer", 2), ("transfer", 1)]
+    other = Line("2026-03-04", 9900, "TOPUP", "usd")
+    assert pairs(out, into, other) == [("transfer", None)] * 3
+
+
+def test_an_account_is_named_by_its_name_its_bank_and_the_end_of_its_number() -> None:
+    assert account_names("Rainy day", "DE02 5001 0517", "Nordbank") == (
+        "rainy day",
+        "nordbank",
+        "de0250010517",
+        "0517",
+    )
+    assert account_names("A", "", "") == ()
