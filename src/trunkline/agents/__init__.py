@@ -4,9 +4,11 @@
 * ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``
+* ``import_hints``: what to do about an import that failed in a user's file
 * ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
 * ``json_values``: values of an agent made fit for JSON
 * ``langchain``: LangChain, LangGraph and deepagents
+* ``openai``: agents of the OpenAI Agents SDK
 * ``optional_methods``: calls the optional methods of an agent for one session
 * ``own_thread``: runs plain (not async) code in a thread of its own
 * ``pty``: a program in a pseudo-terminal (``pty:COMMAND``)

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from trunkline.agents.adapt import adapt
+from trunkline.agents.import_hints import import_hint
 from trunkline.agents.interface import Agent
 from trunkline.errors import NotAnAgent, TargetError
 
@@ -209,8 +210,8 @@ def _blame(place: str, error: BaseException) -> TargetError:
             "put what runs it under 'if __name__ == \"__main__\":'"
         )
     what = f"{type(error).__name__}: {error}"
-    if isinstance(error, ModuleNotFoundError):
-        what += f" (install {error.name!r} into this environment)"
+    if isinstance(error, ImportError):
+        what += import_hint(error)
     return TargetError(f"{place} failed while it was imported: {what}")
 
 

@@ -1,0 +1,4 @@
+"""Agents of the OpenAI Agents SDK on the trunk.
+
+* ``errors``: what went wrong in a run, in codes and in words
+"""
