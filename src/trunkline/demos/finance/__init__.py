@@ -1,4 +1,5 @@
 """The finance agent: one's own bank data in a SQLite file, read, counted and explained on one's own machine.
 
 * ``ledger``: the database, the made-up data set, categories, the figures, and SQL that can only read
+* ``questions``: questions in English by rules, into what is asked for
 """

@@ -1,0 +1,10 @@
+"""Questions in English by rules: what is asked, about which period and which names of the ledger. Pure.
+
+* ``clause``: one clause taken apart: its periods, names, amounts and counts
+* ``comparison``: which two periods a comparison is about
+* ``intent``: what a question asks for, as values
+* ``names``: the categories, merchants, accounts and tags in a question, also misspelt
+* ``periods``: periods in English, and back into words
+* ``reading``: a message, with the conversation before it, into the steps that answer it
+* ``rules``: which words ask for what
+"""

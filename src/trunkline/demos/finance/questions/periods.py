@@ -1,0 +1,435 @@
+"""Periods in English: "last month", "October 2025", "Q3", "since March", "between 3 May and 9 June".
+
+The first and the last day belong to a period. A month or a day without a year is the latest one that has
+begun. "Last 3 months" are the three whole months before this one; "last 30 days" end today.
+"""
+
+from __future__ import annotations
+
+import calendar
+import difflib
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+__all__ = ["BEGINNING", "Found", "Period", "describe_period", "find_periods", "mend_months", "month_of"]
+
+BEGINNING = date(1900, 1, 1)
+"""The start of a period that has no start."""
+
+_MONTHS = [name.lower() for name in calendar.month_name]
+_SHORT = {name[:3]: at for at, name in enumerate(_MONTHS) if name} | {"sept": 9}
+_DAYS = [name.lower() for name in calendar.day_name]
+_NUMBERS = {
+    word: at
+    for at, word in enumerate(
+        (
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        )
+    )
+}
+_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+
+
+class Period(msgspec.Struct, frozen=True, order=True):
+    """Days from ``start`` to ``end``, both included."""
+
+    start: date
+    end: date
+
+    @property
+    def days(self) -> int:
+        """How many days it has."""
+        return (self.end - self.start).days + 1
+
+
+class Found(NamedTuple):
+    """A period in a text, and where it stands there."""
+
+    period: Period
+    begin: int
+    end: int
+
+
+class _Atom(NamedTuple):
+    period: Period
+    end: int
+    has_year: bool = True
+
+
+# -- calendar --------------------------------------------------------------------------------------
+
+
+def month_of(day: date, back: int = 0) -> Period:
+    """Give the month of a day, or the one so many months before it."""
+    count = day.year * 12 + day.month - 1 - back
+    year, month = divmod(count, 12)
+    return Period(date(year, month + 1, 1), date(year, month + 1, calendar.monthrange(year, month + 1)[1]))
+
+
+def _week_of(day: date, back: int = 0) -> Period:
+    monday = day - timedelta(days=day.weekday() + 7 * back)
+    return Period(monday, monday + timedelta(days=6))
+
+
+def _quarter(year: int, number: int) -> Period:
+    return Period(date(year, 3 * number - 2, 1), month_of(date(year, 3 * number, 1)).end)
+
+
+def _quarter_of(day: date, back: int = 0) -> Period:
+    year, number = divmod(day.year * 4 + (day.month - 1) // 3 - back, 4)
+    return _quarter(year, number + 1)
+
+
+def _year(year: int) -> Period:
+    return Period(date(year, 1, 1), date(year, 12, 31))
+
+
+def _unit(unit: str, today: date, back: int) -> Period:
+    """A calendar unit, so many units back; the present one ends today."""
+    if unit == "day":
+        day = today - timedelta(days=back)
+        return Period(day, day)
+    whole = {
+        "week": lambda: _week_of(today, back),
+        "weekend": lambda: _weekend(today, back),
+        "month": lambda: month_of(today, back),
+        "quarter": lambda: _quarter_of(today, back),
+        "year": lambda: _year(today.year - back),
+    }[unit]()
+    return _until(whole, today)
+
+
+def _weekend(today: date, back: int) -> Period:
+    saturday = _week_of(today, back).start + timedelta(days=5)
+    return Period(saturday, saturday + timedelta(days=1))
+
+
+def _until(period: Period, today: date) -> Period:
+    return Period(period.start, today) if period.start <= today < period.end else period
+
+
+def _rolling(unit: str, count: int, today: date) -> Period:
+    if unit in ("day", "week"):
+        return Period(today - timedelta(days=count * (7 if unit == "week" else 1) - 1), today)
+    if unit == "year":
+        return Period(_same_day(today, today.year - count) + timedelta(days=1), today)
+    months = count * (3 if unit == "quarter" else 1)
+    return Period(month_of(today, months).start, month_of(today, 1).end)
+
+
+def _same_day(day: date, year: int) -> date:
+    return date(year, day.month, min(day.day, calendar.monthrange(year, day.month)[1]))
+
+
+def _latest(month: int, day: int | None, today: date, year: int | None) -> Period | None:
+    """A month or a day of the given year, else the latest that has begun."""
+    try:
+        if year is None:
+            year = today.year if date(today.year, month, day or 1) <= today else today.year - 1
+        if day is not None:
+            return Period(date(year, month, day), date(year, month, day))
+        return _until(month_of(date(year, month, 1)), today)
+    except ValueError:
+        return None
+
+
+# -- one period in words ---------------------------------------------------------------------------
+
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS[1:])}|sept|{'|'.join(_SHORT)})\.?"
+_YEAR = r"(?:,? ?(?:of )?(?P<year>(?:19|20)\d\d)\b| '(?P<short>\d\d)\b| (?P<relative>last|this) year\b)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)}|couple of|few)"
+_UNITS = r"(?P<unit>day|week|weekend|month|quarter|year)"
+_PAST_WORDS = "last|past|previous|preceding|prior"
+_PAST = f"(?:{_PAST_WORDS})"
+
+_Maker = Callable[[re.Match[str], date, int | None], "tuple[Period | None, bool]"]
+
+
+def _year_in(found: re.Match[str], today: date, default: int | None) -> tuple[int | None, bool]:
+    groups = found.groupdict()
+    if groups.get("year"):
+        return int(groups["year"]), True
+    if groups.get("short"):
+        return 2000 + int(groups["short"]), True
+    if groups.get("relative"):
+        return today.year - (groups["relative"] == "last"), True
+    return default, False
+
+
+def _month(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    wanted, given = _year_in(found, today, year)
+    number = _SHORT[found["month"][:3]]
+    groups = found.groupdict()
+    if groups.get("which") == "last" and wanted is None:
+        # "last October" said in October is a year ago.
+        latest = _latest(number, None, today, None)
+        wanted = latest.start.year - (latest.start.month == today.month) if latest else None
+    day = int(groups["day"]) if groups.get("day") else None
+    return _latest(number, day, today, wanted), given
+
+
+def _iso_day(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    try:
+        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None, True
+    return Period(day, day), True
+
+
+def _iso_month(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    month = int(found["month"])
+    return (_latest(month, None, today, int(found["year"])) if 1 <= month <= 12 else None), True
+
+
+def _parts_of_year(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    wanted, given = _year_in(found, today, year)
+    word = found["number"]
+    number = _ORDINALS.get(word) or int(word)
+    is_half = found["part"].startswith("h")
+    if number > (2 if is_half else 4):
+        return None, given
+
+    def whole(year: int) -> Period:
+        if not is_half:
+            return _quarter(year, number)
+        return Period(_quarter(year, 2 * number - 1).start, _quarter(year, 2 * number).end)
+
+    period = whole(today.year if wanted is None else wanted)
+    if wanted is None and period.start > today:
+        period = whole(today.year - 1)
+    return _until(period, today), given
+
+
+def _relative(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    word = found["which"].split()[-1]
+    back = {"this": 0, "current": 0, "before": 2}.get(word, 1)
+    return _unit(found["unit"], today, back), True
+
+
+def _counted(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    count = _count(found["count"])
+    return (_rolling(found["unit"], count, today) if 0 < count < 1000 else None), True
+
+
+def _ago(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    count = 1 if found["count"] in ("a", "an") else _count(found["count"])
+    unit = found["unit"]
+    if unit == "year":
+        return _unit("year", today, count), True
+    return _unit(unit, today, count), True
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdigit() else {"couple of": 2, "few": 3}.get(word, _NUMBERS.get(word, 0))
+
+
+def _weekday(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    back = (today.weekday() - _DAYS.index(found["weekday"])) % 7 or 7
+    day = today - timedelta(days=back)
+    return Period(day, day), True
+
+
+def _whole_year(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
+    return _until(_year(int(found["year"])), today), True
+
+
+def _constant(make: Callable[[date], Period]) -> _Maker:
+    return lambda found, today, year: (make(today), True)
+
+
+def _days_back(count: int) -> Callable[[date], Period]:
+    return lambda today: Period(today - timedelta(days=count), today - timedelta(days=count))
+
+
+_RULES: list[tuple[re.Pattern[str], _Maker]] = [
+    (re.compile(pattern + r"(?![\w])"), make)
+    for pattern, make in (
+        (r"the day before yesterday", _constant(_days_back(2))),
+        (r"yesterday", _constant(_days_back(1))),
+        (r"today", _constant(_days_back(0))),
+        (r"(?:year to date|ytd|so far this year)", _constant(lambda today: _unit("year", today, 0))),
+        (r"(?:month to date|mtd|so far this month)", _constant(lambda today: _unit("month", today, 0))),
+        (r"(?:all time|ever|of all times?|overall)", _constant(lambda today: Period(BEGINNING, today))),
+        (r"(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)", _iso_day),
+        (r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>(?:19|20)\d\d)", _iso_day),
+        (r"(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)(?!-)", _iso_month),
+        (
+            rf"(?P<part>q)(?P<number>[1-4]){_YEAR}?",
+            _parts_of_year,
+        ),
+        (
+            r"(?:the )?(?P<number>first|second|third|fourth|1st|2nd|3rd|4th) (?P<part>quarter|half)"
+            rf"(?: in| of)?{_YEAR}?",
+            _parts_of_year,
+        ),
+        (rf"(?P<part>h)(?P<number>[12]){_YEAR}?", _parts_of_year),
+        (rf"(?:the )?{_DAY}(?: of)? {_MONTH}{_YEAR}?", _month),
+        (rf"{_MONTH} (?:the )?{_DAY}(?!\d){_YEAR}?", _month),
+        (rf"(?:(?P<which>last|this|past) )?{_MONTH}{_YEAR}?", _month),
+        (rf"(?:the )?{_PAST} {_COUNT} {_UNITS}s?", _counted),
+        (rf"(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)}) {_UNITS}s? ago", _ago),
+        (rf"(?:the )?(?P<which>{_PAST_WORDS}|this|current) {_UNITS}", _relative),
+        (rf"(?:the )?{_UNITS} (?P<which>before) last", _relative),
+        (rf"(?:last |on |this past )?(?P<weekday>{'|'.join(_DAYS)})", _weekday),
+        (r"(?P<year>(?:19|20)\d\d)(?!-?\d)", _whole_year),
+    )
+]
+
+_BETWEEN = re.compile(r"(?:in )?(?:between|from) ")
+_SINCE = re.compile(r"(?:ever )?(?:since|from|starting(?: from| in)?) (?:the )?(?:start of |beginning of )?")
+_JOIN = {
+    "between": re.compile(r" ?(?:and|to|-|\u2013) ?(?:the )?"),
+    "from": re.compile(r" ?(?:to|until|till|through|up to|-|\u2013) ?(?:the )?"),
+    "": re.compile(r" ?(?:to|through|until|till|-|\u2013) ?"),
+}
+_BEFORE_MAY = re.compile(
+    r"\b(?:in|of|since|from|to|and|for|last|this|than|between|until|or|with|vs|against|compare|was|is) $"
+)
+_WORD = re.compile(r"\b[a-z]{5,}\b")
+_LONG_MONTHS = ("january", "february", "september", "october", "november", "december")
+
+
+def find_periods(text: str, today: date) -> list[Found]:
+    """Find every period in a text of small letters, in their order."""
+    found: list[Found] = []
+    at = 0
+    while at < len(text):
+        if at and text[at - 1].isalnum():
+            at += 1
+            continue
+        here = _range_at(text, at, today)
+        if here is None:
+            at += 1
+            continue
+        found.append(Found(here.period, at, here.end))
+        at = here.end
+    return found
+
+
+def mend_months(text: str) -> str:
+    """Write misspelt months right; only the long names, since "match" is not March."""
+
+    def mend(word: re.Match[str]) -> str:
+        near = [] if word[0] in _MONTHS else difflib.get_close_matches(word[0], _LONG_MONTHS, n=1, cutoff=0.8)
+        return near[0] if near else word[0]
+
+    return _WORD.sub(mend, text)
+
+
+def _range_at(text: str, at: int, today: date) -> _Atom | None:
+    if begin := _BETWEEN.match(text, at):
+        word = "between" if "between" in begin[0] else "from"
+        if both := _two(text, begin.end(), word, today):
+            return both
+    if since := _SINCE.match(text, at):
+        atom = _atom_at(text, since.end(), today)
+        if atom and atom.period.start <= today:
+            return _Atom(Period(atom.period.start, today), _skip_on(text, atom.end))
+    return _two(text, at, "", today) or _atom_at(text, at, today)
+
+
+def _skip_on(text: str, at: int) -> int:
+    on = re.compile(r" (?:on|onwards?|until (?:now|today)|till (?:now|today)|to today)\b").match(text, at)
+    return on.end() if on else at
+
+
+def _two(text: str, at: int, word: str, today: date) -> _Atom | None:
+    first = _atom_at(text, at, today)
+    join = _JOIN[word].match(text, first.end) if first else None
+    if first is None or join is None:
+        return None
+    second = _atom_at(text, join.end(), today)
+    if second is None and (text.startswith("now", join.end())):
+        second = _Atom(Period(today, today), join.end() + 3)
+    if second is None:
+        return None
+    if not first.has_year:
+        year = second.period.end.year
+        again = _atom_at(text, at, today, year)
+        if again and again.period.start > second.period.end:
+            again = _atom_at(text, at, today, year - 1)
+        first = again or first
+    if first.period.start > second.period.end:
+        return None
+    return _Atom(Period(first.period.start, second.period.end), second.end)
+
+
+def _is_month_may(text: str, at: int) -> bool:
+    """Whether "may" is the month here, and not the verb of "may I"."""
+    if at == 0:
+        return not re.match(r"may (?:i|we|you)\b", text)
+    return _BEFORE_MAY.search(text[:at]) is not None
+
+
+def _atom_at(text: str, at: int, today: date, year: int | None = None) -> _Atom | None:
+    for pattern, make in _RULES:
+        match = pattern.match(text, at)
+        if match is None:
+            continue
+        if match[0] == "may" and not _is_month_may(text, at):
+            continue
+        period, has_year = make(match, today, year)
+        if period is not None:
+            return _Atom(period, match.end(), has_year)
+    return None
+
+
+# -- saying a period -------------------------------------------------------------------------------
+
+
+def describe_period(period: Period, today: date) -> str:
+    """Say a period in words, so that a reader knows its first and its last day."""
+    start, end = period.start, period.end
+    if start <= BEGINNING:
+        return f"all time up to {_say_day(end)}"
+    if start == end:
+        return _say_day(start)
+    for whole, name in _names_of(start):
+        if end == whole.end:
+            return name
+        if end == today < whole.end:
+            return f"{name} so far ({_say_days(start, end)})"
+    return _say_days(start, end)
+
+
+def _names_of(start: date) -> list[tuple[Period, str]]:
+    """The calendar units that begin on a day, with their names, the shortest first."""
+    found: list[tuple[Period, str]] = []
+    month = month_of(start)
+    if start == month.start:
+        found.append((month, f"{start:%B} {start.year}"))
+    quarter = _quarter_of(start)
+    if start == quarter.start:
+        found.append((quarter, f"Q{(start.month + 2) // 3} {start.year}"))
+    if start == date(start.year, 1, 1):
+        found.append((_year(start.year), f"{start.year}"))
+    return found
+
+
+def _say_day(day: date) -> str:
+    return f"{day.day} {day:%B} {day.year}"
+
+
+def _say_days(start: date, end: date) -> str:
+    if start.year != end.year:
+        return f"{_say_day(start)} to {_say_day(end)}"
+    if start.month != end.month:
+        return f"{start.day} {start:%B} to {_say_day(end)}"
+    return f"{start.day} to {_say_day(end)}"
