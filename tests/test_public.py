@@ -33,7 +33,7 @@ MODULES = {
         acp_middleware agui_agent agui_middleware agui_system emit_custom emit_plan emit_raw load_mcp_tools
         map_error_to_content        map_to_stop_reason session_tools
     """,
-    "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
+    "commands": "Answer Cancel Command DropPrompt HandOver Prompt Rewind SetConfig",
     "content": """
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
         TextBlock VideoBlock as_content text_of

@@ -13,7 +13,7 @@ import msgspec
 from trunkline.content import Content, as_content, text_of
 from trunkline.questions import Outcome
 
-__all__ = ["Answer", "Cancel", "Command", "DropPrompt", "Prompt", "Rewind", "SetConfig"]
+__all__ = ["Answer", "Cancel", "Command", "DropPrompt", "HandOver", "Prompt", "Rewind", "SetConfig"]
 
 
 class _Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
@@ -94,4 +94,14 @@ class DropPrompt(_Command, frozen=True, kw_only=True, tag="drop_prompt"):
     prompt_id: str
 
 
-Command = Union[Prompt, Answer, Cancel, SetConfig, Rewind, DropPrompt]
+class HandOver(_Command, frozen=True, kw_only=True, tag="hand_over"):
+    """Let another process own the session, if nothing goes on in it; a process asks for that, not a client.
+
+    It is never stored with the records. An owner of an earlier version does not know it and gives no answer.
+    """
+
+    to: str
+    """The process that wants the session, by its name in a lease."""
+
+
+Command = Union[Prompt, Answer, Cancel, SetConfig, Rewind, DropPrompt, HandOver]

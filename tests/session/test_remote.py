@@ -1,13 +1,13 @@
 """Remote commands: posted by one process, carried out by the owner, answered through the journal."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
 from tests.hubs import soon
 
-from trunkline.commands import Cancel, Command, SetConfig
+from trunkline.commands import Cancel, Command, HandOver, SetConfig
 from trunkline.errors import AlreadyAnswered, JournalError, SessionBusy, TrunklineError
 from trunkline.journal import Disposition, Lease, SessionInfo, SessionKey
 from trunkline.journal.memory import MemoryJournal
@@ -24,6 +24,7 @@ class Process:
         self.lease: Lease | None = None
         self.done: list[Command] = []
         self.error: Exception | None = None
+        self.handed_to: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.changed = asyncio.Event()
         self.remote = RemoteCommands(
@@ -34,6 +35,7 @@ class Process:
             own=self.own,
             lease=lambda: self.lease,
             carry_out=self.carry_out,
+            hand_over=self.hand_over,
             journal_changed=self.wait_for_change,
             spawn=self.spawn,
         )
@@ -46,6 +48,13 @@ class Process:
         if self.error is not None:
             raise self.error
         return {"cancelled": True}
+
+    async def hand_over(self, to: str, tell: Callable[[], Awaitable[None]]) -> None:
+        if self.error is not None:
+            raise self.error
+        await tell()
+        self.handed_to.append(to)
+        self.lease = None
 
     async def wait_for_change(self, timeout: float) -> None:
         self.changed.set()
@@ -98,6 +107,28 @@ async def test_a_command_stays_posted_when_the_owners_journal_fails() -> None:
     await owner.remote.carry_out_posted()
     assert await soon(waiting) == {"cancelled": True}
     assert len(owner.done) == 2
+
+
+async def test_a_hand_over_is_settled_and_ends_what_is_carried_out_here() -> None:
+    owner, other = await two_processes()
+    waiting = [
+        asyncio.create_task(other.remote.delegate(command)) for command in (HandOver(to="other"), Cancel())
+    ]
+    await soon(other.changed.wait())
+    await owner.remote.carry_out_posted()
+    assert await soon(waiting[0]) == {}
+    assert (owner.handed_to, owner.done) == (["other"], [])
+    waiting[1].cancel()
+
+
+async def test_a_hand_over_that_is_refused_says_why() -> None:
+    owner, other = await two_processes()
+    owner.error = SessionBusy("a turn runs")
+    waiting = asyncio.create_task(other.remote.delegate(HandOver(to="other")))
+    await soon(other.changed.wait())
+    await owner.remote.carry_out_posted()
+    with pytest.raises(SessionBusy, match="a turn runs"):
+        await soon(waiting)
 
 
 async def test_a_poster_that_becomes_the_owner_carries_its_command_out_itself() -> None:

@@ -29,6 +29,7 @@ from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
+from trunkline.session.adopt import import_history
 from trunkline.session.context import SessionView, TurnContext
 
 
@@ -241,13 +242,14 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
 
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
     async with session_for(session_id="thread-1") as session:
-        await session.import_history(
+        await import_history(
+            session,
             [
                 ev.UserMessage(message_id="u1", content=Prompt.of("hi").content),
                 ev.Text(message_id="a1", delta="hello"),
                 ev.ToolCall(call_id="c1", name="search", message_id="a1"),
                 ev.ToolUpdate(call_id="c1", status="completed", raw_output="found"),
-            ]
+            ],
         )
         history = await session.history()
         assert [(m.role, m.text, m.trusted) for m in history.messages] == [
@@ -256,7 +258,7 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
         ]
         assert (history.calls["c1"].status, history.calls["c1"].trusted) == ("completed", False)
         with pytest.raises(SessionBusy, match="only a new session"):
-            await session.import_history([])
+            await import_history(session, [])
 
 
 async def test_others_sessions_do_not_exist_for_a_principal() -> None:

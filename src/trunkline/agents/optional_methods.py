@@ -94,6 +94,13 @@ class AgentHooks:
         if self._opened and isinstance(self._agent, ClosesSessions):
             await self._agent.close_session(self._view)
 
+    async def close_until_needed(self) -> None:
+        """Let the agent close the session; ``open`` opens it again, as another process left it."""
+        async with self._opening:
+            if self._opened and isinstance(self._agent, ClosesSessions):
+                self._opened = False
+                await self._agent.close_session(self._view)
+
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on with a turn of an earlier process; the agent is one that ``can_resume``."""
         assert isinstance(self._agent, Resumes)

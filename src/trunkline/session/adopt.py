@@ -8,18 +8,21 @@ took its place) or shares nothing with the journal takes nothing away. Any other
 of an ACP agent, knows less than the journal: it only fills a session that has no turn yet.
 
 What the memory waits for is asked again, so that open questions outlive the journal too.
+
+A conversation that a client sent can be taken over as well (``import_history``).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.optional_methods import PROCESS_ENDED
 from trunkline.conversation import (
+    IMPORTED,
     Call,
     CallPart,
     Conversation,
@@ -30,6 +33,7 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
 )
+from trunkline.errors import SessionBusy
 from trunkline.session.ids import new_id
 from trunkline.session.questions import named
 from trunkline.session.session import Session
@@ -57,6 +61,20 @@ async def adopt(session: Session, *, is_new: bool = False) -> None:
         await session.recover(None if session.hooks.can_resume(questions) else PROCESS_ENDED)
     await session.durable()
     session.title_from(next((message.text for message in news if message.role == "user"), ""))
+
+
+async def import_history(session: Session, events: Iterable[ev.Event]) -> None:
+    """Take over a conversation that a client sent, marked untrusted."""
+    if not await session.own() or session.last_turn_id is not None:
+        raise SessionBusy("only a new session can take over a conversation")
+    turn_id = new_id(IMPORTED)
+    session.emit(ev.TurnStarted(turn_id=turn_id))
+    for event in events:
+        if isinstance(event, ev.UserMessage):
+            event = msgspec.structs.replace(event, trusted=False)
+        session.emit(msgspec.structs.replace(event, turn_id=turn_id))
+    session.emit(ev.TurnFinished(turn_id=turn_id))
+    await session.durable()
 
 
 async def _is_known(session: Session, remembered: Conversation) -> bool:

@@ -47,17 +47,11 @@ class SessionHub(OwnerProcess, Protocol):
         """Whether this process has the agent of a session."""
         ...
 
-    async def changed(self, timeout: float) -> None:
-        """Wait until the journal changed, at most ``timeout`` seconds."""
-
     def notice_activity(self) -> None:
         """Look at the journal at once: something began to run or to be followed."""
 
     async def prepare_agent(self) -> None:
         """Wait until the agent's card is the real one."""
-
-    def wait_at_close(self, key: SessionKey, task: asyncio.Task[None]) -> None:
-        """Wait for this task before the session is opened again or deleted, and when the hub is closed."""
 
     def discard(self, key: SessionKey, session: object) -> None:
         """Drop a session that was closed."""

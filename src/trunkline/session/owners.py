@@ -6,6 +6,9 @@ of that owner, or, when it was in the middle of a turn, ends here with the reaso
 
 A lease runs out by itself, which is all another machine can wait for. On the same machine a process
 that is gone can be seen to be gone, so no process has to wait for it.
+
+A process that must run the turns itself, as its agent is an editor's, asks the owner to hand the session
+over. An owner that has nothing to do does so, and goes on as a follower.
 """
 
 from __future__ import annotations
@@ -13,16 +16,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from trunkline.agents.optional_methods import AgentHooks
-from trunkline.errors import Fenced, SessionNotFound, TrunklineError
-from trunkline.journal import Held, Lease
+from trunkline.commands import Command, HandOver
+from trunkline.errors import Fenced, SessionBusy, SessionNotFound, TrunklineError
+from trunkline.journal import Held, Lease, SessionKey
 from trunkline.journal.lease_clock import boot_id, lease_clock
 from trunkline.session.ids import new_id
 from trunkline.session.stream import EventStream
+
+log = logging.getLogger("trunkline.session")
 
 
 def new_owner() -> str:
@@ -63,8 +71,17 @@ class OwnedSession(Protocol):
         """Whether no turn runs in this process."""
         ...
 
+    @property
+    def can_hand_over(self) -> bool:
+        """Whether nothing runs, waits or begins in this process."""
+        ...
+
     def check_open(self) -> None:
         """Raise if the session was closed."""
+
+    async def submit(self, command: Command) -> dict[str, Any]:
+        """Carry a command out, here or in the process that owns the session."""
+        ...
 
     async def recover(self, why: str | None) -> None:
         """Finish, or go on with, what an earlier owner left open."""
@@ -89,6 +106,12 @@ class OwnerProcess(Protocol):
 
     async def renew_leases(self) -> None:
         """Renew its leases."""
+
+    async def changed(self, timeout: float) -> None:
+        """Wait until the journal changed, at most ``timeout`` seconds."""
+
+    def wait_at_close(self, key: SessionKey, task: asyncio.Task[None]) -> None:
+        """Wait for this task before the session is opened again or deleted, and when the process ends."""
 
 
 class Ownership:
@@ -151,6 +174,64 @@ class Ownership:
         await self._session.recover(why)
         return True
 
+    # -- handing over ------------------------------------------------------------------------------
+
+    async def take_over(self, within: float) -> None:
+        """Become the owner; a process that is must hand the session over, which it does when it is idle.
+
+        Raises SessionBusy when it did not within so many seconds.
+        """
+        why = "the process that owns this session did not answer"
+        try:
+            async with asyncio.timeout(within):
+                while not await self.claim():
+                    try:
+                        await self._session.submit(HandOver(to=self._process.owner))
+                    except SessionBusy as error:
+                        why = str(error)
+                        await self._process.changed(self._stream.settings.poll_idle)
+        except TimeoutError:
+            raise SessionBusy(why) from None
+
+    async def hand_over(self, to: str, tell: Callable[[], Awaitable[None]]) -> None:
+        """Let another process own the session, and follow it; raises SessionBusy while there is work here.
+
+        ``tell`` is called before that process can claim the session. One that has it already, or that is gone
+        by now, gets nothing.
+        """
+        if to == self._process.owner or is_gone(to):
+            await tell()
+            return
+        stream = self._stream
+        async with self._claiming:
+            await stream.durable()
+            lease = stream.lease
+            if lease is None or stream.unwritten or not self._session.can_hand_over:
+                raise SessionBusy(
+                    "the process that owns this session is busy with it: wait for its turn to end"
+                )
+            stream.become_follower()
+            try:
+                await asyncio.wait({self._close_agent()}, timeout=stream.settings.detach_after)
+                await tell()
+            finally:
+                await stream.journal.release(lease)
+
+    def _close_agent(self) -> asyncio.Task[None]:
+        """Let the agent close the session: it will not know what another process adds to it."""
+        key = self._stream.key
+
+        async def close() -> None:
+            try:
+                async with asyncio.timeout(self._stream.settings.close_agent_after):
+                    await self._hooks.close_until_needed()
+            except Exception:
+                log.exception("the agent failed to close session %s", key.session_id)
+
+        closing = asyncio.create_task(close(), name=f"trunkline close {key.session_id}")
+        self._process.wait_at_close(key, closing)
+        return closing
+
     async def lose(self) -> None:
         """Stop being the owner: another process has taken the session."""
         session, stream = self._session, self._stream
@@ -160,6 +241,7 @@ class Ownership:
                     await session.wait_for_stored_end()
         if session.is_idle_here and not stream.unwritten:
             stream.become_follower()
+            self._close_agent()
             try:
                 await stream.catch_up()
             except SessionNotFound as error:

@@ -14,9 +14,9 @@ from typing import Any
 
 import msgspec
 
-from trunkline.commands import Command
+from trunkline.commands import Command, HandOver
 from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
-from trunkline.journal import Disposition, Journal, Lease, SessionInfo
+from trunkline.journal import Disposition, Journal, Lease, Posted, SessionInfo
 from trunkline.session.ids import new_id
 from trunkline.session.settings import Settings
 
@@ -36,13 +36,15 @@ class RemoteCommands:
         own: Callable[[], Awaitable[bool]],
         lease: Callable[[], Lease | None],
         carry_out: Callable[[Command], Awaitable[dict[str, Any]]],
+        hand_over: Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]],
         journal_changed: Callable[[float], Awaitable[None]],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         """Serve one session; ``may_run`` says whether this process has the session's agent.
 
         ``own`` claims the session if no other process has it, ``lease`` is what that gave (None once the
-        session is closed), and ``journal_changed`` waits for a change of the journal, with a timeout.
+        session is closed), ``hand_over`` gives it to another process and calls back before it does, and
+        ``journal_changed`` waits for a change of the journal, with a timeout.
         """
         self._journal = journal
         self._key = info.key
@@ -52,6 +54,7 @@ class RemoteCommands:
         self._own = own
         self._lease = lease
         self._carry_out = carry_out
+        self._hand_over = hand_over
         self._journal_changed = journal_changed
         self._spawn = spawn
         self._working = asyncio.Lock()
@@ -105,10 +108,11 @@ class RemoteCommands:
                         return
                     reporting = asyncio.create_task(self._report_progress(lease))
                     try:
-                        disposition = await self._dispose(posted.command)
+                        disposition = await self._dispose(posted, lease)
                     finally:
                         reporting.cancel()
-                    await self._journal.settle(lease, posted.key, disposition)
+                    if disposition is not None:
+                        await self._journal.settle(lease, posted.key, disposition)
 
     async def _report_progress(self, lease: Lease) -> None:
         """Let the processes that posted commands know now and then that this one works on them."""
@@ -117,9 +121,16 @@ class RemoteCommands:
                 await asyncio.sleep(self._settings.command_timeout / 3)
                 await self._journal.report_progress(lease)
 
-    async def _dispose(self, command: Command) -> Disposition:
+    async def _dispose(self, posted: Posted, lease: Lease) -> Disposition | None:
+        """Carry a command out and say what came of it; None for one that is settled already."""
+        command = posted.command
         try:
-            return Disposition(accepted=True, result=await self._carry_out(command))
+            if not isinstance(command, HandOver):
+                return Disposition(accepted=True, result=await self._carry_out(command))
+            # Settled while the lease still allows it: after that it is another process that may.
+            accepted = Disposition(accepted=True)
+            await self._hand_over(command.to, lambda: self._journal.settle(lease, posted.key, accepted))
+            return None
         except (JournalError, SessionClosed):
             # This process owns the session no more: the next owner finds the command and carries it out.
             raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,8 +17,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.optional_methods import AgentHooks
-from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
-from trunkline.conversation import IMPORTED
+from trunkline.commands import Answer, Cancel, Command, HandOver, Prompt, Rewind, SetConfig
 from trunkline.cursor import Entry
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Phase
@@ -65,6 +64,7 @@ class Session(BaseSession):
         self.steering = Steering(self, self._queue)
         self._naming: asyncio.Task[None] | None = None
         self._rewinding = asyncio.Lock()
+        self._commands = 0  # How many are being carried out here.
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
         self._out_of_turn = OutOfTurnEvents(
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
@@ -108,6 +108,7 @@ class Session(BaseSession):
             own=self.own,
             lease=lambda: None if self.closed else self.event_stream.lease,
             carry_out=self.carry_out,
+            hand_over=self.ownership.hand_over,
             journal_changed=self.hub.changed,
             spawn=self.spawn,
         )
@@ -125,9 +126,16 @@ class Session(BaseSession):
     @property
     def idle(self) -> bool:
         """Whether nothing runs here and no reader follows."""
-        preparing = self.hooks.is_opening or self._rewinding.locked()
-        working = self.tasks or preparing or self.ownership.is_claiming
-        return not (self.busy or self._queue or self.followers or working)
+        return not (self._has_work or self.tasks or self.ownership.is_claiming or self.followers)
+
+    @property
+    def can_hand_over(self) -> bool:
+        """Whether nothing runs, waits or begins here, so that another process may own the session."""
+        return not (self.closed or self._commands or self._has_work)
+
+    @property
+    def _has_work(self) -> bool:
+        return bool(self.busy or self._queue or self.hooks.is_opening or self._rewinding.locked())
 
     def runs_prompt(self, key: str) -> bool:
         """Whether the turn that runs here is that of the prompt with this key."""
@@ -160,6 +168,13 @@ class Session(BaseSession):
     async def carry_out(self, command: Command) -> dict[str, Any]:
         """Carry a command out in this process, which owns the session; what comes of it is durable."""
         self.check_open()
+        self._commands += 1
+        try:
+            return await self._carry_out(command)
+        finally:
+            self._commands -= 1
+
+    async def _carry_out(self, command: Command) -> dict[str, Any]:
         result: dict[str, Any] = {}
         if isinstance(command, Prompt):
             result = msgspec.to_builtins(await self._prompt(command))
@@ -171,7 +186,7 @@ class Session(BaseSession):
             await self._set_config(command)
         elif isinstance(command, Rewind):
             await self._rewind(command)
-        else:
+        elif not isinstance(command, HandOver):  # This process has the session already.
             self._queue.discard(command.prompt_id, "withdrawn")
         await self.durable()
         if self._naming is not None:
@@ -341,19 +356,6 @@ class Session(BaseSession):
         await self.hooks.rewind(target)
         self.event_stream.add_command(command)
         self.emit(ev.Rewound(to_message_id=target))
-
-    async def import_history(self, events: Iterable[ev.Event]) -> None:
-        """Take over a conversation that a client sent, marked untrusted."""
-        if not await self.own() or self.last_turn_id is not None:
-            raise SessionBusy("only a new session can take over a conversation")
-        turn_id = new_id(IMPORTED)
-        self.emit(ev.TurnStarted(turn_id=turn_id))
-        for event in events:
-            if isinstance(event, ev.UserMessage):
-                event = msgspec.structs.replace(event, trusted=False)
-            self.emit(msgspec.structs.replace(event, turn_id=turn_id))
-        self.emit(ev.TurnFinished(turn_id=turn_id))
-        await self.durable()
 
     def title_from(self, text: str) -> None:
         """Take the first line of a user's message as the title, unless there is one."""

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
+from trunkline.commands import Answer, Cancel, Command, DropPrompt, HandOver, Prompt, Rewind, SetConfig
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
@@ -113,6 +113,8 @@ class SessionRoutes:
             command = _commands.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidCommand(f"the body is no command: {error}") from None
+        if isinstance(command, HandOver):
+            raise InvalidCommand("the body is no command of a client: processes post it to each other")
         access.need(_NEEDS[type(command)])
         session_id: str = request.path_params["session_id"]
         hub, _ = await self._agents.hub_of_session(session_id, access.principal)

@@ -37,6 +37,8 @@ QUEUE_LIMIT = 1000
 TURN_WITHIN = 30.0
 """Seconds in which a turn must begin, or end, once the agent has said so."""
 REPLAY_LIMIT = 100_000
+TAKE_OVER_WITHIN = 10.0
+"""Seconds in which another process must hand a session over; until the next prompt it is not asked again."""
 _SESSIONS_LOOKED_AT = 1000
 _AT_ONCE = 64
 
@@ -76,6 +78,10 @@ class SessionJournal:
         self.prompts: SplicePrompts | None = None
         self.failure: str | None = None
         """Why the session is not journalled."""
+        self._missed = 0
+        """How many prompts of the editor the journal does not have since it last had one."""
+        self._result: Mapping[str, Any] = {}
+        """What the agent answered when the editor opened the session."""
         self.editor_prompts = 0
         self.own_prompts = 0
         """How many prompts of the editor, and of other clients, the agent works on."""
@@ -197,17 +203,20 @@ class SessionJournal:
         self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]
     ) -> None:
         hub, agent = await self._host.hub(), self._host.agent
-        agent.opened[self.session_id] = result
+        self._result = result or self._result
+        agent.opened[self.session_id] = self._result
         try:
             session = await self._find(hub, method, params)
-            if not await session.own():
-                raise SessionBusy("another process has it open: close it there")
+            try:
+                await session.ownership.take_over(TAKE_OVER_WITHIN)
+            except SessionBusy as error:
+                raise SessionBusy(f"{error}; it is tried again at the next prompt") from None
             await session.prepare()
         finally:
             agent.opened.pop(self.session_id, None)
         prompts = agent.prompts(session.view)
         session.questions.on_asked = lambda asked: self._host.asked(session, asked)
-        self.session, self.prompts, self.failure = session, prompts, None
+        self.session, self.prompts = session, prompts
 
     async def _find(self, hub: Hub, method: str, params: Mapping[str, Any]) -> Session:
         """Open the session that the journal has, or make one."""
@@ -232,13 +241,12 @@ class SessionJournal:
         return session
 
     async def _usable(self) -> Session:
-        """Give the session in the journal; one that was closed here is opened again."""
-        if self.session is None or self.session.closed:
-            self.session = None
+        """Give the session in the journal; one that is closed here, or elsewhere by now, is opened again."""
+        session = self.session
+        if session is None or session.closed or not session.is_owner or not await session.own():
+            self.session = self.prompts = None
             await self._open_in_journal("", {}, {})
         assert self.session is not None
-        if not await self.session.own():
-            raise SessionBusy("another process took it over")
         return self.session
 
     # -- prompts -----------------------------------------------------------------------------------
@@ -252,8 +260,10 @@ class SessionJournal:
         return open_prompt
 
     async def _prompt(self, open_prompt: OpenPrompt, meta: dict[str, Any] | None) -> None:
+        self._missed += 1
         session = await self._usable()
         assert self.prompts is not None
+        self._tell_of_missed()
         self.prompts.editor_prompts[open_prompt.key] = open_prompt
         prompt = Prompt(
             content=tuple(map(_content, open_prompt.blocks)),
@@ -267,10 +277,25 @@ class SessionJournal:
         except BaseException:
             self.prompts.editor_prompts.pop(open_prompt.key, None)
             raise
+        self._missed, self.failure = 0, None
         if receipt.get("turn_id") is None:
             self._waiting[open_prompt.key] = open_prompt
         else:
             await _within(open_prompt.begun)
+
+    def _tell_of_missed(self) -> None:
+        """Say in the session how many prompts before this one are not in it."""
+        if (missed := self._missed - 1) > 0 and self.session is not None:
+            notice = ev.Notice(
+                title=f"{missed} prompts of the editor are not in this history"
+                if missed > 1
+                else "A prompt of the editor is not in this history",
+                description=f"{self.failure}. The agent knows what was said." if self.failure else None,
+                severity="warning",
+                code="not_journalled",
+            )
+            self.session.view.emit(notice)
+            self._missed = 1
 
     def answered(self, open_prompt: OpenPrompt, response: Response) -> None:
         """Take the agent's answer to a prompt of the editor's."""
