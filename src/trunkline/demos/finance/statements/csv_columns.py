@@ -1,0 +1,342 @@
+"""Finds out what the columns of a CSV file hold: by their names first, then by their cells.
+
+What cannot be told stays open in the draft, for one question to a person. A column with running balances
+proves which sign is money out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+
+import msgspec
+
+from trunkline.demos.finance.statements.amounts import (
+    DecimalMark,
+    detect_decimal,
+    has_fraction,
+    looks_like_amount,
+    parse_amount,
+    parse_currency,
+    parse_direction,
+)
+from trunkline.demos.finance.statements.balances import proven_sign
+from trunkline.demos.finance.statements.csv_layout import Table, is_booking, normalise
+from trunkline.demos.finance.statements.dates import DateOrder, detect_order, looks_like_date, parse_date
+from trunkline.demos.finance.statements.header_words import Role, roles_of
+from trunkline.demos.finance.statements.mapping import Draft, Sign
+
+_ALL = {
+    "pending": """pending|vorgemerkt|pendiente|authorised|authorized|offen|reserviert|processing|en attente|
+        in sospeso""",
+    "void": "reverted|failed|declined|cancelled|canceled|rejected|abgelehnt|storniert|denied|refused",
+    "done": """completed|posted|gebucht|booked|cleared|settled|complete|done|comptabilise|executed|verbucht|
+        paid""",
+    "currency": "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD|NZD|INR|BRL|TRY|€|$|£|¥",
+}
+_WORDS = {name: frozenset(map(str.strip, words.split("|"))) for name, words in _ALL.items()}
+PENDING, VOID, DONE = _WORDS["pending"], _WORDS["void"], _WORDS["done"]
+_ENOUGH = 0.8
+_MOST_SAMPLE = 2000
+_NAMED = _WORDS["currency"]
+"""Words above a column or in the lines before the header that are taken for currencies."""
+
+
+def draft_mapping(table: Table) -> Draft:
+    """Tell as much about the columns as the file shows."""
+    return _Columns(table).draft()
+
+
+class _Columns:
+    """The columns of one table, and which of them are taken."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._width = table.width
+        # A total, a balance or a damaged row must not hide what the bookings show.
+        whole = [one for one in table.records if is_booking(one.cells) and not any(one.cells[self._width :])]
+        self._records = (whole or list(table.records))[:_MOST_SAMPLE]
+        self._cells = {index: self._filled(index) for index in range(self._width)}
+        names = [normalise(cell) for cell in table.header or ()]
+        self._roles = [roles_of(names[index]) if index < len(names) else {} for index in range(self._width)]
+        self._taken: set[int] = set()
+
+    def draft(self) -> Draft:
+        """Take the columns role by role; those whose cells prove them come first."""
+        date = self._take("date", looks_like_date) if self._named("date") else None
+        if date is None:
+            date = self._take("value_date", looks_like_date)
+        if date is None:
+            date = self._only(looks_like_date)
+        debit = self._take("debit", looks_like_amount, enough=0.0)
+        credit = self._take("credit", looks_like_amount, enough=0.0)
+        amount = None
+        if debit is None or credit is None:
+            # A column "Debit" alone may be the amount of a card, and "Credit" a kind of booking.
+            amount = self._take("amount", looks_like_amount)
+            if amount is not None:
+                self._taken.difference_update(index for index in (debit, credit) if index is not None)
+                debit = credit = None
+        balance = self._take("balance", looks_like_amount)
+        if amount is None and debit is None and credit is None:
+            amount, balance = self._unnamed_amount(balance, self._newest_first(date))
+        currency_column = self._take("currency", lambda cell: parse_currency(cell) is not None)
+        if currency_column is None:
+            currency_column = self._only(lambda cell: cell in _NAMED)
+        status = self._take("status", _is_status)
+        marker = self._take("marker", lambda cell: parse_direction(cell) is not None)
+        native_id = self._take("native_id", lambda cell: True)
+        account_column = self._own_account()
+        decimal = self._decimal([index for index in (amount, debit, credit, balance) if index is not None])
+        orders = detect_order(self._cells[date]) if date is not None else ()
+        draft = Draft(
+            date=date,
+            date_order=orders[0] if len(orders) == 1 else None,
+            decimal=decimal,
+            amount=amount,
+            debit=debit,
+            credit=credit,
+            balance=balance,
+            currency_column=currency_column,
+            status=status,
+            marker=marker,
+            native_id=native_id,
+            account_column=account_column,
+            currency=self._common_currency(amount, debit, credit, balance),
+            amounts_name_currency=self._amounts_name_currency(amount, debit, credit),
+        )
+        sign, used_marker = self._sign(draft)
+        if marker is not None and not used_marker:
+            self._taken.discard(marker)
+        texts, fallback = self._texts()
+        return msgspec.structs.replace(
+            draft, sign=sign, marker=marker if used_marker else None, texts=texts, fallback_text=fallback
+        )
+
+    def _filled(self, index: int) -> list[str]:
+        return [
+            cell for one in self._records if len(one.cells) > index and (cell := one.cells[index].strip())
+        ]
+
+    # -- one column for a role ---------------------------------------------------------------------
+
+    def _named(self, role: Role) -> list[int]:
+        free = [
+            index for index in range(self._width) if role in self._roles[index] and index not in self._taken
+        ]
+        return sorted(free, key=lambda index: self._roles[index][role])
+
+    def _holds(self, index: int, check: Callable[[str], bool], enough: float) -> bool:
+        cells = self._cells[index]
+        fitting = sum(map(check, cells))
+        return bool(cells) and fitting >= max(1, enough * len(cells))
+
+    def _take(self, role: Role, check: Callable[[str], bool], enough: float = _ENOUGH) -> int | None:
+        for index in self._named(role):
+            if self._holds(index, check, enough):
+                self._taken.add(index)
+                return index
+        return None
+
+    def _only(self, check: Callable[[str], bool]) -> int | None:
+        """Give the one column whose cells fit; None if there are none or several."""
+        found = [
+            index
+            for index in range(self._width)
+            if index not in self._taken and self._holds(index, check, _ENOUGH)
+        ]
+        if len(found) != 1:
+            return None
+        self._taken.add(found[0])
+        return found[0]
+
+    def _unnamed_amount(self, balance: int | None, order: bool | None) -> tuple[int | None, int | None]:
+        """Find the amount among columns without a name that is known; two may be amount and balance."""
+        found = [
+            index
+            for index in range(self._width)
+            if index not in self._taken
+            and not self._roles[index]
+            and self._holds(index, looks_like_amount, _ENOUGH)
+            and not self._holds(index, looks_like_date, _ENOUGH)
+        ]
+        exact = [index for index in found if self._holds(index, has_fraction, 0.5)] or found
+        if len(exact) == 1:
+            self._taken.add(exact[0])
+            return exact[0], balance
+        if len(exact) == 2 and balance is None:
+            for amount, other in (exact, exact[::-1]):
+                decimal = self._decimal(exact)
+                if (
+                    decimal
+                    and proven_sign(self._pairs(amount, other, decimal), newest_first=order) is not None
+                ):
+                    self._taken |= {amount, other}
+                    return amount, other
+        return None, balance
+
+    def _own_account(self) -> int | None:
+        """Find the column with the own account: the partner's changes from row to row, ours does not."""
+        for index in self._named("account"):
+            cells = self._cells[index]
+            name = normalise(self._table.header[index]) if self._table.header else ""
+            partner = name in ("iban", "kontonummer", "name", "karte", "konto")
+            few = len(set(cells)) <= max(1, len(cells) // 3)
+            full = len(cells) >= _ENOUGH * len(self._records)
+            if cells and full and few and (not partner or (len(cells) >= 3 and len(set(cells)) == 1)):
+                self._taken.add(index)
+                return index
+        return None
+
+    def _texts(self) -> tuple[tuple[int, ...], int | None]:
+        """Give the columns of the description, who first; then the kind of booking as a fallback."""
+        payee = self._named("payee")[:2]
+        text = [index for index in self._named("text") if index not in payee][:3]
+        kind = [index for index in self._named("type") if index not in (*payee, *text)][:1]
+        chosen = [index for index in (*payee, *text) if self._cells[index]]
+        if not chosen:
+            free = [
+                index
+                for index in range(self._width)
+                if index not in self._taken and index not in kind and self._is_text(index)
+            ]
+            chosen = sorted(free, key=lambda index: -sum(map(len, self._cells[index])))[:2]
+        fallback = next((index for index in kind if self._cells[index]), None)
+        return tuple(chosen), fallback
+
+    def _is_text(self, index: int) -> bool:
+        cells = self._cells[index]
+        words = sum(any(map(str.isalpha, cell)) and not looks_like_amount(cell) for cell in cells)
+        return bool(cells) and words >= 0.5 * len(cells)
+
+    # -- how the cells are written -----------------------------------------------------------------
+
+    def _decimal(self, columns: Sequence[int]) -> DecimalMark | None:
+        styles = detect_decimal(cell for index in columns for cell in self._cells[index])
+        return next(iter(styles)) if len(styles) == 1 else None
+
+    def _amounts(self, *columns: int | None) -> Iterable[str]:
+        return (cell for index in columns if index is not None for cell in self._cells[index])
+
+    def _common_currency(self, *columns: int | None) -> str | None:
+        """Give the currency that a header, the balances or the lines above name; None for none or several.
+
+        The last of the columns is the balance.
+        """
+        header = self._table.header or ()
+        named = [header[index] for index in columns if index is not None and index < len(header)]
+        found = {code for cell in named for code in _codes(cell)}
+        if not found and (last := columns[-1]) is not None:
+            found = {code for cell in self._cells[last] if (code := _currency_of(cell)) is not None}
+        if not found:
+            above = [cell for record in self._table.preamble for cell in record.cells]
+            found = {code for cell in above for code in _codes(cell)}
+        return found.pop() if len(found) == 1 else None
+
+    def _amounts_name_currency(self, *columns: int | None) -> bool:
+        cells = list(self._amounts(*columns))
+        return bool(cells) and all(_currency_of(cell) is not None for cell in cells)
+
+    def _sign(self, draft: Draft) -> tuple[Sign | None, bool]:
+        """Tell which amounts are money out, and whether the marker column is used for it."""
+        if draft.debit is not None or draft.credit is not None:
+            return "two_columns", False
+        if draft.amount is None or draft.decimal is None:
+            return None, False
+        values = [
+            value for cell in self._cells[draft.amount] if (value := _value(cell, draft.decimal)) is not None
+        ]
+        if any(_has_marker(cell, draft.decimal) for cell in self._cells[draft.amount]):
+            return "marker", False
+        negative = sum(value < 0 for value in values)
+        if draft.marker is not None and negative == 0:
+            return "marker", True
+        if draft.balance is not None:
+            pairs = self._pairs(draft.amount, draft.balance, draft.decimal)
+            proven = proven_sign(pairs, newest_first=self._newest_first(draft.date))
+            if proven is not None:
+                return proven, False
+        if draft.marker is not None:
+            proven = self._sign_by_marker(draft.amount, draft.marker, draft.decimal)
+            if proven is not None:
+                return proven, False
+        # Where both signs are there and most have a minus, those are the payments.
+        return ("negative_is_out", False) if negative and 2 * negative >= len(values) else (None, False)
+
+    def _newest_first(self, date: int | None) -> bool | None:
+        if date is None:
+            return None
+        orders: Sequence[DateOrder] = detect_order(self._cells[date])
+        if len(orders) != 1:
+            return None
+        dates: list[datetime.date] = []
+        for cell in self._cells[date]:
+            with suppress(ValueError):
+                dates.append(parse_date(cell, orders[0]))
+        return newest_first(dates)
+
+    def _pairs(self, amount: int, balance: int, decimal: DecimalMark) -> list[tuple[Decimal, Decimal]]:
+        pairs: list[tuple[Decimal, Decimal]] = []
+        for record in self._records:
+            if len(record.cells) > max(amount, balance):
+                moved, left = (_value(record.cells[index], decimal) for index in (amount, balance))
+                if moved is not None and left is not None:
+                    pairs.append((moved, left))
+        return pairs
+
+    def _sign_by_marker(self, amount: int, marker: int, decimal: DecimalMark) -> Sign | None:
+        seen: set[bool] = set()
+        for record in self._records:
+            if len(record.cells) > max(amount, marker):
+                value, direction = (
+                    _value(record.cells[amount], decimal),
+                    parse_direction(record.cells[marker]),
+                )
+                if value and direction:
+                    seen.add((value < 0) == (direction == "out"))
+        if len(seen) != 1:
+            return None
+        return "negative_is_out" if seen == {True} else "positive_is_out"
+
+
+def newest_first(dates: Sequence[datetime.date]) -> bool | None:
+    """Whether the rows run from new to old; None if the dates do not show it."""
+    if not dates or dates[0] == dates[-1]:
+        return None
+    return dates[0] > dates[-1]
+
+
+def _value(cell: str, decimal: DecimalMark) -> Decimal | None:
+    try:
+        return parse_amount(cell, decimal).value
+    except ValueError:
+        return None
+
+
+def _has_marker(cell: str, decimal: DecimalMark) -> bool:
+    try:
+        return parse_amount(cell, decimal).marker is not None
+    except ValueError:
+        return False
+
+
+def _currency_of(cell: str) -> str | None:
+    for decimal in ("point", "comma"):
+        try:
+            return parse_amount(cell, decimal).currency
+        except ValueError:
+            continue
+    return None
+
+
+def _codes(cell: str) -> set[str]:
+    """Give the currencies that a text names: symbols, and the codes of the common ones."""
+    words = re.split(r"[^A-Z€$£¥]+", re.sub(r"(?i)\beuros?\b", "EUR", cell))
+    return {code for word in words if word in _NAMED and (code := parse_currency(word))}
+
+
+def _is_status(cell: str) -> bool:
+    return normalise(cell) in PENDING | VOID | DONE

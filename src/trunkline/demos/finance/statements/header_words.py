@@ -1,0 +1,141 @@
+"""The words that banks write above their columns, and what such a column holds.
+
+There is no list of banks here. A word stands for a role in English, German, French, Spanish, Italian and
+Dutch; of several columns with one role the word that comes first in the list wins. What a column holds is
+checked against its cells elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+Role = Literal[
+    "date", "value_date", "amount", "debit", "credit", "balance", "currency", "payee", "text", "type",
+    "marker", "status", "account", "native_id",
+]  # fmt: skip
+
+_WORDS: dict[Role, str] = {
+    "date": """
+        posting date|post date|posted date|date posted|booking date|buchungstag|buchungsdatum|buchung|
+        completed date|date comptable|date operation|date de l operation|date de operation|dateop|
+        date d operation|data contabile|fecha operacion|fecha de operacion|fecha contable|boekdatum|
+        date|datum|fecha|data|data operazione|transaction date|trans date|transaktionsdatum|umsatzdatum|
+        belegdatum|buchung datum|date created|created|created on|started date|date transaction|
+        date de transaction|timestamp|zeitpunkt
+    """,
+    "value_date": """
+        value date|valuta|valutadatum|wertstellung|wertstellungsdatum|wert|date valeur|date de valeur|
+        dateval|fecha valor|data valuta|rentedatum|interest date
+    """,
+    "amount": """
+        amount|betrag|umsatz|montant|importe|importo|bedrag|transaction amount|buchungsbetrag|
+        betrag eur|betrag in eur|betrag chf|betrag in chf|amount eur|amount usd|amount gbp|amount chf|
+        montant eur|montant en euros|montant euros|importe eur|importo eur|bedrag eur|betrag waehrung|
+        net amount|net|netto|value|sum|summe|montant net|umsatz in eur|amount in account currency
+    """,
+    "debit": """
+        debit|debit amount|soll|ausgang|ausgabe|ausgaben|belastung|belastungen|lastschrift|paid out|
+        money out|out|withdrawal|withdrawals|withdrawal amount|cargo|cargos|uscite|addebito|addebiti|
+        dare|debit eur|debit euros|debit chf|debit usd|outflow|spent|af|payments out|amount debit|
+        montant debit
+    """,
+    "credit": """
+        credit|credit amount|haben|eingang|einnahme|einnahmen|gutschrift|gutschriften|paid in|money in|
+        in|deposit|deposits|deposit amount|abono|abonos|entrate|accredito|accrediti|avere|credit eur|
+        credit euros|credit chf|credit usd|inflow|received|bij|payments in|amount credit|montant credit
+    """,
+    "balance": """
+        balance|running balance|running bal|saldo|kontostand|saldo nach buchung|saldo eur|solde|
+        solde eur|balance after|balance eur|balance usd|balance gbp|account balance|saldo contabile|
+        neuer saldo|closing balance
+    """,
+    "currency": """
+        currency|wahrung|waehrung|devise|moneda|divisa|valuta|munt|currency code|transaction currency|
+        account currency|betragswahrung|w hrung
+    """,
+    "payee": """
+        payee|merchant|merchant name|name zahlungsbeteiligter|beguenstigter zahlungspflichtiger|
+        begunstigter zahlungspflichtiger|auftraggeber empfanger|auftraggeber empfaenger|
+        auftraggeber begunstigter|auftraggeber beguenstigter|zahlungsempfanger in|zahlungsempfanger|
+        zahlungsempfaenger in|empfanger|empfaenger|empfanger in|partner name|partnername|gegenpartei|
+        counterparty|counter party|counterparty name|beneficiary|beneficiaire|tiers|beneficiario|
+        naam tegenpartij|tegenpartij naam|name|naam|to|recipient
+    """,
+    "text": """
+        description|transaction description|memo|verwendungszweck|buchungsdetails|umsatztext|text|
+        buchungstext umsatztext|details|libelle|libelle operation|libelle de l operation|narrative|
+        particulars|concepto|descripcion|descrizione|causale|omschrijving|naam omschrijving|
+        mededelingen|payment reference|reference|referenz|betreff|note|notes|payment details|
+        transaction details|original description|additional information|information|zahlungsreferenz|
+        intitule|nature de l operation|detail|mitteilung|avisierungstext|extended details|booking text
+    """,
+    "type": """
+        type|transaction type|buchungstext|umsatzart|umsatztyp|vorgang|transaktionstyp|type operation|
+        type d operation|mutatiesoort|code|trans type|payment type|buchungsart|art
+    """,
+    "marker": """
+        debit credit|credit debit|cr dr|dr cr|d c|c d|s h|soll haben|af bij|credit debit indicator|
+        debit credit indicator|sign|kennzeichen|sens|soll haben kennzeichen|cd|dc|haben soll|+|details|
+        type|transaction type
+    """,
+    "status": """
+        status|state|umsatzstatus|transaction status|buchungsstatus|statut|estado|stato
+    """,
+    "account": """
+        auftragskonto|iban auftragskonto|bezeichnung auftragskonto|account number|account|account id|
+        account iban|own account|konto|kontonummer|compte|numero de compte|cuenta|conto|rekening|
+        rekeningnummer|iban|account name|bank account|card number|karte|kartennummer|card no|card member
+    """,
+    "native_id": """
+        transaction id|transactionid|transaktions id|transaktionsnummer|unique id|fitid|
+        transaction reference number|id transaction|numero d operation|transaktionscode|
+        transactiereferentie|transaction number|id
+    """,
+}
+
+
+def _ranks() -> dict[str, dict[Role, int]]:
+    ranks: dict[str, dict[Role, int]] = {}
+    for role in get_args(Role):
+        for rank, word in enumerate(_WORDS[role].replace("\n", " ").split("|")):
+            ranks.setdefault(" ".join(word.split()), {})[role] = rank
+    return ranks
+
+
+_RANKS = _ranks()
+_NOT_OURS = frozenset(
+    (
+        "foreign",
+        "fremd",
+        "original",
+        "exchange",
+        "rate",
+        "fee",
+        "gebuhr",
+        "kurs",
+        "local",
+        "devise",
+        "ursprung",
+    )
+)
+"""Words beside an amount that say that it is another one than the account's."""
+
+
+def roles_of(cell: str) -> dict[Role, int]:
+    """Give the roles of a normalised header cell, each with its rank among the words for it."""
+    found = _RANKS.get(cell)
+    if found is None:
+        # "Amount (EUR)", "Betrag €", "Balance in GBP": the word before the currency.
+        stem = cell.removesuffix(" in").rsplit(" ", 1)
+        if len(stem) == 2 and len(stem[1]) == 3:
+            found = _RANKS.get(stem[0].removesuffix(" in"))
+    if found is not None and not _NOT_OURS.isdisjoint(cell.split()):
+        return {role: rank for role, rank in found.items() if role not in ("amount", "balance")}
+    return found or {}
+
+
+def count_roles(cells: Sequence[str]) -> int:
+    """How many different roles the cells of a record name, if it is a header."""
+    first = [min(roles, key=lambda role: roles[role]) for cell in cells if (roles := roles_of(cell))]
+    return len(set(first))

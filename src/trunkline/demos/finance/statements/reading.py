@@ -1,0 +1,203 @@
+"""Reads a file of any format into statements with their accounts, or gives the one form that it needs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from trunkline.demos.finance.statements.accounts import (
+    LedgerAccount,
+    find_account,
+    new_account,
+    own_accounts,
+    plain_number,
+)
+from trunkline.demos.finance.statements.csv_columns import draft_mapping
+from trunkline.demos.finance.statements.csv_layout import Table, read_table
+from trunkline.demos.finance.statements.csv_reader import CsvStatement, account_of, read_csv
+from trunkline.demos.finance.statements.detection import detect_format
+from trunkline.demos.finance.statements.mapping import (
+    CsvMapping,
+    answer_draft,
+    finish_draft,
+    first_rows,
+    load_mapping,
+    open_fields,
+)
+from trunkline.demos.finance.statements.mt940_reader import read_mt940
+from trunkline.demos.finance.statements.ofx_reader import read_ofx
+from trunkline.demos.finance.statements.statement import Account, Format, Statement, StatementError
+from trunkline.demos.finance.statements.text_encoding import decode_text
+from trunkline.questions import Form
+
+_BALANCES_DIFFER = "the running balances of the file do not fit its amounts: look at the rows first"
+
+
+class ImportQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a file does not tell, as one form: ``fields`` is a flat JSON schema.
+
+    ``message`` says what is asked and shows the first rows as a Markdown table. The answer is an object with
+    the fields; it is given to ``plan_import`` as ``answers``.
+    """
+
+    file: str
+    message: str
+    fields: dict[str, Any]
+
+    @property
+    def form(self) -> Form:
+        """The question as a front end gets it."""
+        return Form(message=self.message, fields=self.fields)
+
+
+class ReadFile(NamedTuple):
+    """The statements of a file, each with its account."""
+
+    format: Format
+    statements: list[tuple[LedgerAccount, Statement]]
+    fingerprint: str | None
+    mapping: CsvMapping | None
+
+
+def read_file(
+    db: sqlite3.Connection, file: str, data: bytes, account: str | None, answers: Mapping[str, Any]
+) -> ReadFile | ImportQuestion:
+    """Read a file; a question if it does not tell everything. The message of an error is about the file."""
+    format = detect_format(data)
+    if format == "csv":
+        return _read_csv(db, file, data, account, answers)
+    statements = read_ofx(data) if format == "ofx" else read_mt940(data)
+    found = _assign(db, statements, account or _answered_account(answers), ())
+    if found is None:
+        return _question(db, file, {}, "", ask_account=True)
+    return ReadFile(format, found, None, None)
+
+
+def _read_csv(
+    db: sqlite3.Connection, file: str, data: bytes, account: str | None, answers: Mapping[str, Any]
+) -> ReadFile | ImportQuestion:
+    table = read_table(decode_text(data)[0])
+    kept = load_mapping(db, table.fingerprint)
+    wanted = account or _answered_account(answers)
+    if kept is not None and not (set(answers) - {"account"}):
+        read = read_csv(table, kept)
+        if _still_fits(read):
+            found = _assign(db, read.statements, wanted, kept.accounts)
+            if found is None:
+                return _question(db, file, {}, first_rows(table), ask_account=True)
+            return ReadFile("csv", found, table.fingerprint, kept)
+    draft = answer_draft(table, draft_mapping(table), dict(answers))
+    if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
+        known = _known_account(db, table, wanted, kept.accounts if kept else ())
+        draft = msgspec.structs.replace(draft, currency=known.currency if known else None)
+    mapping = finish_draft(draft)
+    ask_account = (
+        wanted is None
+        and draft.account_column is None
+        and account_of(table) is None
+        and _known_account(db, table, wanted, kept.accounts if kept else ()) is None
+    )
+    if mapping is None or ask_account:
+        return _question(db, file, open_fields(table, draft), first_rows(table), ask_account=ask_account)
+    read = read_csv(table, mapping)
+    statements = list(read.statements)
+    if read.balance_agrees is False:
+        first = statements[0]
+        statements[0] = msgspec.structs.replace(first, notes=(*first.notes, _BALANCES_DIFFER))
+    found = _assign(db, statements, wanted, kept.accounts if kept else ())
+    if found is None:
+        return _question(db, file, {}, first_rows(table), ask_account=True)
+    return ReadFile("csv", found, table.fingerprint, mapping)
+
+
+def _still_fits(read: CsvStatement) -> bool:
+    """Whether a kept mapping reads a new file: a bank may write otherwise under the same header."""
+    rows = sum(len(statement.rows) for statement in read.statements)
+    problems = sum(len(statement.problems) for statement in read.statements)
+    return rows >= problems and rows > 0 and read.balance_agrees is not False
+
+
+def _answered_account(answers: Mapping[str, Any]) -> str | None:
+    return str(answers["account"]).strip() or None if "account" in answers else None
+
+
+def _known_account(
+    db: sqlite3.Connection, table: Table, wanted: str | None, before: Sequence[str]
+) -> LedgerAccount | None:
+    accounts = own_accounts(db)
+    hint = account_of(table)
+    if wanted is not None:
+        return find_account(accounts, wanted)
+    if hint is not None and hint.number:
+        return find_account(accounts, hint.number)
+    return _only_one(accounts, before)
+
+
+def _only_one(accounts: Sequence[LedgerAccount], before: Sequence[str]) -> LedgerAccount | None:
+    """Give the account of all earlier files with the same header; None if there were several."""
+    found = [account for account in accounts if account.id in before]
+    return found[0] if len(found) == 1 else None
+
+
+def _assign(
+    db: sqlite3.Connection, statements: Sequence[Statement], wanted: str | None, before: Sequence[str]
+) -> list[tuple[LedgerAccount, Statement]] | None:
+    """Give each statement its account; None if a file does not say which, and nobody did."""
+    accounts = own_accounts(db)
+    if wanted is not None and len(statements) > 1:
+        numbers = ", ".join(filter(None, (one.account.number for one in statements if one.account)))
+        raise StatementError(
+            f"it has several accounts ({numbers}): leave the account out, and each gets its own"
+        )
+    found: list[tuple[LedgerAccount, Statement]] = []
+    for statement in statements:
+        account = _one_account(accounts, statement, wanted, before)
+        if account is None:
+            return None
+        found.append((account, statement))
+        accounts.append(account)
+    return found
+
+
+def _one_account(
+    accounts: Sequence[LedgerAccount], statement: Statement, wanted: str | None, before: Sequence[str]
+) -> LedgerAccount | None:
+    hint = statement.account or Account()
+    counted = Counter(row.currency for row in statement.rows).most_common(1)
+    currency = hint.currency or (counted[0][0] if counted else "EUR")
+    if wanted is not None:
+        known = find_account(accounts, wanted)
+        if known is not None and hint.number and known.number not in ("", plain_number(hint.number)):
+            raise StatementError(
+                f"it is of account {hint.number}, and {known.name} has the number {known.number}: "
+                "leave the account out, or name another one"
+            )
+        return known or new_account(hint, wanted, currency)
+    if hint.number:
+        return find_account(accounts, hint.number) or new_account(hint, hint.name, currency)
+    return _only_one(accounts, before)
+
+
+def _question(
+    db: sqlite3.Connection, file: str, fields: dict[str, Any], rows: str, *, ask_account: bool
+) -> ImportQuestion:
+    if ask_account:
+        names = ", ".join(account.name for account in own_accounts(db)[:10])
+        fields["account"] = {
+            "type": "string",
+            "title": "Account: a name for a new one" + (f", or one of: {names}" if names else ""),
+            "minLength": 1,
+            "maxLength": 80,
+        }
+    count = len(fields)
+    intro = f"{file} does not tell {'one thing' if count == 1 else f'{count} things'}."
+    shown = f" Its first rows:\n\n{rows}" if rows else ""
+    return ImportQuestion(
+        file=file,
+        message=f"{intro}{shown}",
+        fields={"type": "object", "properties": fields, "required": list(fields)},
+    )

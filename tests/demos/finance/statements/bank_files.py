@@ -1,0 +1,214 @@
+# ruff: noqa: E501
+"""Statement files as banks write them, made up here: one for each dialect."""
+
+from typing import NamedTuple
+
+
+class Dialect(NamedTuple):
+    """A file, and the bookings in it: (day, minor units, currency, a part of the description)."""
+
+    name: str
+    data: bytes
+    bookings: list[tuple[str, int, str, str]]
+    number: str | None = None
+
+
+SPARKASSE = Dialect(
+    "German savings bank: quoted, decimal comma, two-digit years, own and the partner's account",
+    (
+        '"Auftragskonto";"Buchungstag";"Valutadatum";"Buchungstext";"Verwendungszweck";"Beguenstigter/Zahlungspflichtiger";'
+        '"Kontonummer/IBAN";"BIC (SWIFT-Code)";"Betrag";"Waehrung";"Info"\r\n'
+        '"DE89370400440532013000";"03.02.26";"03.02.26";"KARTENZAHLUNG";"2026-02-02T18:11 Debitk.1";"REWE SAGT DANKE";'
+        '"DE02120300000000202051";"BYLADEM1001";"-1.023,45";"EUR";"Umsatz gebucht"\r\n'
+        '"DE89370400440532013000";"02.02.26";"02.02.26";"LOHN GEHALT";"Gehalt Februar";"Müller & Söhne GmbH";'
+        '"DE02120300000000202052";"BYLADEM1001";"2.500,00";"EUR";"Umsatz gebucht"\r\n'
+        '"DE89370400440532013000";"01.02.26";"01.02.26";"LASTSCHRIFT";"Miete; Wohnung 4";"Hausverwaltung";'
+        '"DE02120300000000202053";"BYLADEM1001";"-800,00";"EUR";"Umsatz gebucht"\r\n'
+    ).encode("cp1252"),
+    [
+        ("2026-02-03", -102345, "EUR", "REWE SAGT DANKE"),
+        ("2026-02-02", 250000, "EUR", "Müller & Söhne GmbH"),
+        ("2026-02-01", -80000, "EUR", "Miete; Wohnung 4"),
+    ],
+    "DE89370400440532013000",
+)
+
+GERMAN_PREAMBLE = Dialect(
+    "German direct bank: lines before the header, a footer, Latin-1",
+    (
+        '"Girokonto";"DE89 3704 0044 0532 0130 00"\n'
+        '"Zeitraum:";"01.03.2026 - 31.03.2026"\n'
+        '"Kontostand vom 31.03.2026:";"1.234,56 €"\n'
+        "\n"
+        '"Buchungsdatum";"Wertstellung";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Verwendungszweck";'
+        '"Umsatztyp";"Betrag (€)"\n'
+        '"31.03.2026";"31.03.2026";"Gebucht";"Ich";"EDEKA München";"Einkauf";"Ausgang";"-45,1"\n'
+        '"30.03.2026";"30.03.2026";"Vorgemerkt";"Ich";"Tankstelle";"Benzin";"Ausgang";"-60"\n'
+        '"29.03.2026";"29.03.2026";"Gebucht";"Arbeitgeber";"Ich";"Lohn";"Eingang";"1.900"\n'
+        '"Summe";"";"";"";"";"";"";"1.794,90"\n'
+    )
+    .encode("latin-1", "replace")
+    .replace(b"?", b"\x80"),
+    [
+        ("2026-03-31", -4510, "EUR", "EDEKA München"),
+        ("2026-03-29", 190000, "EUR", "Lohn"),
+    ],
+    "DE89370400440532013000",
+)
+
+FRENCH = Dialect(
+    "French bank: debit and credit columns, UTF-8 with a mark, blanks as thousands, slashes",
+    (
+        "\ufeffNuméro de compte : 00012345678;;;;\n"
+        "\n"
+        "Date;Date valeur;Libellé;Débit euros;Crédit euros;\n"
+        "13/01/2026;13/01/2026;CARTE 12/01 BOULANGERIE;-4,20;;\n"
+        "09/01/2026;09/01/2026;VIR SALAIRE;;2 345,67;\n"
+        "05/01/2026;05/01/2026;PRLV LOYER;-1 100,00;;\n"
+    ).encode(),
+    [
+        ("2026-01-13", -420, "EUR", "BOULANGERIE"),
+        ("2026-01-09", 234567, "EUR", "SALAIRE"),
+        ("2026-01-05", -110000, "EUR", "LOYER"),
+    ],
+    "00012345678",
+)
+
+US_CHECKING = Dialect(
+    "US bank: month first, details column, running balance",
+    (
+        b"Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n"
+        b'DEBIT,01/15/2026,"COFFEE, AND MORE",-4.50,DEBIT_CARD,"$1,095.50",,\n'
+        b'CREDIT,01/14/2026,PAYROLL,"1,000.00",ACH_CREDIT,"1,100.00",,\n'
+        b"DEBIT,01/02/2026,RENT,-900.00,ACH_DEBIT,100.00,,\n"
+    ),
+    [
+        ("2026-01-15", -450, "USD", "COFFEE, AND MORE"),
+        ("2026-01-14", 100000, "USD", "PAYROLL"),
+        ("2026-01-02", -90000, "USD", "RENT"),
+    ],
+)
+
+US_CARD = Dialect(
+    "US card: positive is money out, proven by the balance owed",
+    (
+        b"Trans Date,Post Date,Description,Amount,Running Balance\n"
+        b"01/03/2026,01/04/2026,BOOKSHOP,25.00,-25.00\n"
+        b"01/10/2026,01/11/2026,CINEMA,12.50,-37.50\n"
+        b"01/20/2026,01/21/2026,PAYMENT THANK YOU,-37.50,0.00\n"
+    ),
+    [
+        ("2026-01-04", -2500, "USD", "BOOKSHOP"),
+        ("2026-01-11", -1250, "USD", "CINEMA"),
+        ("2026-01-21", 3750, "USD", "PAYMENT"),
+    ],
+)
+
+UK = Dialect(
+    "UK building society: paid out and paid in, pounds, names of months, Windows-1252",
+    (
+        '"Account Name:","FlexAccount ****12345"\r\n'
+        '"Account Balance:","£250.00"\r\n'
+        '"Available Balance: ","£250.00"\r\n'
+        "\r\n"
+        '"Date","Transaction type","Description","Paid out","Paid in","Balance"\r\n'
+        '"02 Jan 2026","Visa purchase","TESCO STORES","£12.34","","£237.66"\r\n'
+        '"05 Jan 2026","Bank credit","A EMPLOYER","","£1,500.00","£1737.66"\r\n'
+    ).encode("cp1252"),
+    [
+        ("2026-01-02", -1234, "GBP", "TESCO STORES"),
+        ("2026-01-05", 150000, "GBP", "A EMPLOYER"),
+    ],
+)
+
+SOLL_HABEN = Dialect(
+    "Austrian style: unsigned amounts with S and H beside them, tabs, UTF-16",
+    (
+        "Buchungsdatum\tBuchungstext\tBetrag\tS/H\tWährung\n"
+        "20.02.2026\tBILLA DANKT\t17,80\tS\tEUR\n"
+        "19.02.2026\tÜberweisung Gehalt\t2.100,00\tH\tEUR\n"
+    ).encode("utf-16"),
+    [
+        ("2026-02-20", -1780, "EUR", "BILLA DANKT"),
+        ("2026-02-19", 210000, "EUR", "Gehalt"),
+    ],
+)
+
+DUTCH = Dialect(
+    "Dutch bank: compact dates, Af and Bij",
+    (
+        b'"Datum","Naam / Omschrijving","Rekening","Tegenrekening","Code","Af Bij","Bedrag (EUR)","Mutatiesoort","Mededelingen"\n'
+        b'"20260214","Albert Heijn","NL91ABNA0417164300","","BA","Af","23,45","Betaalautomaat","Pasvolgnr 001"\n'
+        b'"20260213","Werkgever BV","NL91ABNA0417164300","NL02","OV","Bij","1800,00","Overschrijving","Salaris"\n'
+        b'"20260212","Huur","NL91ABNA0417164300","NL03","IC","Af","700,00","Incasso","Februari"\n'
+    ),
+    [
+        ("2026-02-14", -2345, "EUR", "Albert Heijn"),
+        ("2026-02-13", 180000, "EUR", "Werkgever"),
+        ("2026-02-12", -70000, "EUR", "Huur"),
+    ],
+    "NL91ABNA0417164300",
+)
+
+APP = Dialect(
+    "An app: times, states, ISO dates, a currency column, several currencies",
+    (
+        "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n"
+        "CARD_PAYMENT,Current,2026-01-02 10:00:00,2026-01-03 11:00:00,Bäckerei,-3.20,0.00,EUR,COMPLETED,96.80\n"
+        "CARD_PAYMENT,Current,2026-01-04 10:00:00,2026-01-04 11:00:00,Ramen,-1200,0.00,JPY,COMPLETED,8800\n"
+        "CARD_PAYMENT,Current,2026-01-05 10:00:00,2026-01-05 11:00:00,Hotel,-90.00,0.00,EUR,REVERTED,\n"
+    ).encode(),
+    [
+        ("2026-01-03", -320, "EUR", "Bäckerei"),
+        ("2026-01-04", -1200, "JPY", "Ramen"),
+    ],
+)
+
+SWISS = Dialect(
+    "Swiss bank: apostrophes, Belastung and Gutschrift, sep= line",
+    (
+        "sep=;\r\n"
+        "Buchungsdatum;Avisierungstext;Gutschrift in CHF;Lastschrift in CHF;Valuta;Saldo in CHF\r\n"
+        "31.01.2026;Migros Zürich;;-55.40;31.01.2026;4'944.60\r\n"
+        "25.01.2026;Lohn;5'000.00;;25.01.2026;5'000.00\r\n"
+    ).encode(),
+    [
+        ("2026-01-31", -5540, "CHF", "Migros"),
+        ("2026-01-25", 500000, "CHF", "Lohn"),
+    ],
+)
+
+NO_HEADER = Dialect(
+    "No header: signs behind the amounts, bars",
+    b"2026-01-02|SHOP ONE|12.00-|EUR\n2026-01-03|SHOP TWO|3.50-|EUR\n2026-01-04|WAGES|900.00+|EUR\n",
+    [
+        ("2026-01-02", -1200, "EUR", "SHOP ONE"),
+        ("2026-01-03", -350, "EUR", "SHOP TWO"),
+        ("2026-01-04", 90000, "EUR", "WAGES"),
+    ],
+)
+
+PARENTHESES = Dialect(
+    "Parentheses are negative; a line break and a delimiter inside of quotes",
+    b'Date,Description,Amount (USD)\n2026-05-01,"Two\nlines, one cell",(1200.00)\n2026-05-02,Gift,$50.00\n2026-05-03,Fee,(3.00)\n',
+    [
+        ("2026-05-01", -120000, "USD", "Two lines, one cell"),
+        ("2026-05-02", 5000, "USD", "Gift"),
+        ("2026-05-03", -300, "USD", "Fee"),
+    ],
+)
+
+DIALECTS = [
+    SPARKASSE,
+    GERMAN_PREAMBLE,
+    FRENCH,
+    US_CHECKING,
+    US_CARD,
+    UK,
+    SOLL_HABEN,
+    DUTCH,
+    APP,
+    SWISS,
+    NO_HEADER,
+    PARENTHESES,
+]

@@ -1,0 +1,101 @@
+"""What the columns of CSV files hold, in the dialects of many banks."""
+
+import pytest
+from tests.demos.finance.statements.bank_files import DIALECTS, US_CARD, Dialect
+
+from trunkline.demos.finance.statements.csv_columns import draft_mapping
+from trunkline.demos.finance.statements.csv_layout import read_table
+from trunkline.demos.finance.statements.csv_reader import read_csv
+from trunkline.demos.finance.statements.mapping import Draft, answer_draft, finish_draft
+from trunkline.demos.finance.statements.text_encoding import decode_text
+
+
+def draft(text: str) -> Draft:
+    return draft_mapping(read_table(text))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name[:30])
+def test_the_bookings_of_a_bank_are_read_without_a_question_about_columns_dates_or_signs(
+    dialect: Dialect,
+) -> None:
+    table = read_table(decode_text(dialect.data)[0])
+    known = draft_mapping(table)
+    assert None not in (known.date, known.date_order, known.decimal, known.sign)
+    asked = known.currency is None and known.currency_column is None and not known.amounts_name_currency
+    assert asked == (dialect is US_CARD)  # Nothing in that file names a currency.
+    if asked:
+        known = answer_draft(table, known, {"currency": "usd"})
+    mapping = finish_draft(known)
+    assert mapping is not None
+    read = read_csv(table, mapping)
+    rows = [row for statement in read.statements for row in statement.rows if not row.pending]
+    shown = [(row.posted.isoformat(), row.amount, row.currency) for row in rows]
+    assert shown == [booking[:3] for booking in dialect.bookings]
+    assert all(part in row.description for row, (*_, part) in zip(rows, dialect.bookings, strict=True))
+    assert [problem for statement in read.statements for problem in statement.problems] == []
+    assert read.balance_agrees is not False
+
+
+def test_dates_are_ambiguous_only_if_every_row_is() -> None:
+    unclear = "Date,Text,Amount EUR\n01/02/2026,a,-1.00\n03/04/2026,b,-2.00\n"
+    assert draft(unclear).date_order is None
+    assert draft(unclear + "25/04/2026,c,-2.00\n").date_order == "dmy"
+    assert draft(unclear + "04/25/2026,c,-2.00\n").date_order == "mdy"
+
+
+def test_days_before_dots_are_never_ambiguous() -> None:
+    assert draft("Datum;Text;Betrag EUR\n01.02.26;a;-1,00\n").date_order == "dmy"
+
+
+def test_thousands_alone_do_not_tell_the_decimal_mark() -> None:
+    unclear = 'Date,Text,Amount EUR\n2026-01-01,a,"-1,234"\n2026-01-02,b,"-2,500"\n'
+    assert draft(unclear).decimal is None
+    assert draft(unclear + "2026-01-03,c,-3.5\n").decimal == "point"
+
+
+def test_the_sign_of_a_card_is_asked_unless_the_balance_proves_it() -> None:
+    unclear = "Date,Text,Amount EUR\n2026-01-01,Shop,20.00\n2026-01-02,Other,30.00\n2026-01-03,Refund,-5.00\n"
+    assert draft(unclear).sign is None
+    with_balance = (
+        "Date,Text,Amount EUR,Balance\n2026-01-01,Shop,20.00,80.00\n"
+        "2026-01-02,Other,30.00,50.00\n2026-01-03,Refund,-5.00,55.00\n"
+    )
+    assert draft(with_balance).sign == "positive_is_out"
+
+
+def test_equal_amounts_prove_a_sign_by_the_order_of_their_days() -> None:
+    rows = [("2026-01-01", 90), ("2026-01-02", 80), ("2026-01-03", 70)]
+    oldest_first = "Date,Text,Amount EUR,Balance\n" + "".join(
+        f"{day},x,10.00,{left}.00\n" for day, left in rows
+    )
+    assert draft(oldest_first).sign == "positive_is_out"
+    newest_first = "Date,Text,Amount EUR,Balance\n" + "".join(
+        f"2026-01-0{3 - index},x,10.00,{left}.00\n" for index, (_, left) in enumerate(rows)
+    )
+    assert draft(newest_first).sign == "negative_is_out"
+
+
+def test_the_partners_account_is_not_taken_for_the_own_one() -> None:
+    text = "Datum;Name;IBAN;Betrag EUR\n" + "".join(f"0{n}.01.2026;x;DE0{n};-1,00\n" for n in range(1, 6))
+    assert draft(text).account_column is None
+
+
+def test_columns_without_names_are_told_by_their_cells() -> None:
+    known = draft(
+        "2026-01-01;Bakery;-3,20;96,80\n2026-01-02;Shop;-10,00;86,80\n2026-01-03;Pay;50,00;136,80\n"
+    )
+    assert (known.date, known.amount, known.balance, known.texts) == (0, 2, 3, (1,))
+
+
+def test_what_no_name_and_no_cell_tells_stays_open() -> None:
+    known = draft("one,two,three,four\n2026-01-01,5.10,7.30,x\n2026-01-02,6.20,8.50,y\n")
+    assert known.amount is None
+    assert known.date == 0
+
+
+def test_an_amount_in_a_foreign_currency_is_not_the_amount() -> None:
+    known = draft(
+        "Date,Payee,Amount (EUR),Amount (Foreign Currency),Exchange Rate\n2026-01-01,x,-9.10,-10.00,1.0989\n"
+    )
+    assert known.amount == 2
+    assert known.currency == "EUR"
