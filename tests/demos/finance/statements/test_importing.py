@@ -1,6 +1,7 @@
 """Overlapping files add only what is new, equal bookings stay, and nothing is dropped in silence."""
 
 import datetime
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -131,7 +132,7 @@ ROUND = st.tuples(st.integers(0, 9), st.integers(0, 9))
 @settings(max_examples=60)
 @given(st.lists(BOOKING, min_size=1, max_size=16), st.lists(ROUND, max_size=5), st.randoms(), st.booleans())
 def test_any_split_into_overlapping_files_in_any_order_gives_the_same_ledger(
-    bookings: list[tuple[int, int, str]], rounds: list[tuple[int, int]], random: object, ofx: bool
+    bookings: list[tuple[int, int, str]], rounds: list[tuple[int, int]], random: Random, ofx: bool
 ) -> None:
     bookings = sorted(bookings, key=lambda booking: booking[0])
     numbered = list(enumerate(bookings))
@@ -159,7 +160,7 @@ def test_any_split_into_overlapping_files_in_any_order_gives_the_same_ledger(
     periods = [(min(pair), max(pair)) for pair in rounds]
     covered = {day for first, last in periods for day in range(first, last + 1)}
     periods += [(day, day) for day in range(10) if day not in covered]
-    random.shuffle(periods)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    random.shuffle(periods)
     split = new_ledger()
     for first, last in periods:
         if any(first <= day <= last for day, _, _ in bookings):

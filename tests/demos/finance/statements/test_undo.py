@@ -1,5 +1,7 @@
 """Undoing an import: what goes, what stays, and what is said."""
 
+from typing import Literal
+
 import pytest
 from tests.demos.finance.statements.imports import AT, bring, new_ledger, rows
 from tests.demos.finance.statements.test_importing import csv_of
@@ -14,9 +16,9 @@ JANUARY = csv_of(("2026-01-30", "Rent", "-800.00"), ("2026-01-31", "Coffee", "-3
 FEBRUARY = csv_of(("2026-01-31", "Coffee", "-3.00"), ("2026-02-01", "Tea", "-2.00"))
 
 
-def undo(ledger: Ledger, import_id: int | None = None, **how: str) -> Undone:
+def undo(ledger: Ledger, import_id: int | None = None, edited: Literal["keep", "remove"] = "keep") -> Undone:
     with ledger.writing() as db:
-        return undo_import(db, import_id, at=AT, **how)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        return undo_import(db, import_id, at=AT, edited=edited)
 
 
 def test_an_undo_removes_the_transactions_the_account_and_what_depends_on_them() -> None:

@@ -102,7 +102,21 @@ _VERSION_1 = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1,)
+_VERSION_2 = (
+    # What an import or a sync showed, under the name that it has there: also of transactions that another one
+    # added. An undo leaves what another import shows too.
+    """CREATE TABLE sightings (
+        import_id INTEGER NOT NULL REFERENCES imports (id) ON DELETE CASCADE,
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        identity TEXT NOT NULL,
+        transaction_id INTEGER NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+        PRIMARY KEY (import_id, account_id, identity)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX sightings_by_identity ON sightings (account_id, identity)",
+    "CREATE INDEX sightings_by_transaction ON sightings (transaction_id)",
+)
+
+MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2)
 VERSION = len(MIGRATIONS)
 
 

@@ -62,7 +62,7 @@ def read_mt940(data: bytes) -> list[Statement]:
 
 def _read_one(library: Any, text: str, line: int) -> Statement:
     try:
-        parsed: Any = library.parse(text)
+        parsed: Any = library.parse(text, options=library.Options(applicant_iban=True))
     except Exception as error:  # The library raises whatever its regular expressions run into.
         raise StatementError(f"its part at line {line} is no MT940 ({shorten(str(error), 200)})") from error
     lines = [line + text.count("\n", 0, match.start()) for match in re.finditer(r"^:61:", text, re.MULTILINE)]
