@@ -178,6 +178,27 @@ async def test_a_tool_of_the_page_is_run_by_the_page(pages: ChatPages, version: 
 
 
 @ALL
+async def test_a_tool_that_waits_is_run_by_the_page_that_comes_back(pages: ChatPages, version: int) -> None:
+    async def asks(ctx: TurnContext) -> AsyncIterator[str]:
+        found = await ctx.client_call("paint", {"colour": "red"})
+        yield f"It said {found}."
+
+    async with world(pages, make(asks)) as here:
+        page = await here.page(version, body={"tools": [{"name": "paint"}]})
+        await page.say("go")
+        assert page.calls[0]["state"] == "input-available", "it went away before it gave an output"
+        fresh = await here.reloaded(page, outputs={"paint": "done"})
+        await until_async(fresh, lambda: fresh.text == "It said done.")
+        assert fresh.report["ran"] == page.report["ran"] == [page.calls[0]["toolCallId"]], (
+            "the id is the same"
+        )
+        await here.check(fresh)
+        again = await here.reloaded(fresh, outputs={"paint": "done"})
+        await again.settle()
+        assert again.report["ran"] == [], "what is answered is not run again"
+
+
+@ALL
 async def test_to_stop_a_page_is_to_leave_and_a_turn_is_stopped_by_its_id(
     pages: ChatPages, version: int
 ) -> None:
@@ -490,6 +511,22 @@ async def test_a_message_may_follow_an_approval_at_once(pages: ChatPages) -> Non
         assert page.messages[1]["parts"][-1]["type"] in ("text", "data-usage")
         assert page.messages[1]["metadata"]["stopReason"] == "end_turn", "it was not interrupted"
         await here.check(page)
+
+
+async def test_a_queued_message_may_be_sent_in_place_of_an_approval(pages: ChatPages) -> None:
+    async with world(pages) as here:
+        page = await here.page(queue=True)
+        await page.say("/permission")
+        await page.order("send", text="/text")
+        assert page.report["queued"] == 1
+        await page.order("now")
+        await until_async(page, lambda: page.report["queued"] == 0 and page.report["status"] == "ready")
+        assert [one["role"] for one in page.messages] == ["user", "assistant"] * 2
+        assert page.last["metadata"]["stopReason"] == "end_turn"
+        assert page.report["invalid"] is None
+        assert not (await here.session()).open_questions, "nobody is asked any more"
+        stored = await here.stored(page)
+        assert (stored[1]["metadata"]["stopReason"], stored[-1]) == ("cancelled", page.last)
 
 
 async def until_async(page: ChatPage, condition: Any) -> None:

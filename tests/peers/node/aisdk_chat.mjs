@@ -5,13 +5,13 @@
 //   {"do": "open", "name", "folder": 0, "api", "headers", "chat", "messages", "body", "socket": url, "outputs":
 //    {tool: output}, "queue": bool}
 //   {"do": "send", "name", "text", "messageId", "body"}   {"do": "regenerate", "name", "messageId"}
-//   {"do": "submit", "name", "body"}: the messages as they are
+//   {"do": "submit", "name", "body"}: the messages as they are   {"do": "now", "name"}: the first queued message
 //   {"do": "approve", "name", "approved", "reason"}: every approval that waits
 //   {"do": "resume", "name"}   {"do": "stop", "name"}   {"do": "drop", "name"}: the connection is lost
 //   {"do": "until", "name", "text"}: until the messages have this text   {"do": "settle", "name"}
 //
 // All but until and settle give back at once. A report is what the page holds: its messages, its status, its
-// error, what was finished, the requests that it sent and their statuses, and why the SDK's own check refuses its
+// error, what was finished, the requests that it sent and their statuses, the calls that it was to run, and why the SDK's own check refuses its
 // messages (null: it does not).
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
@@ -48,7 +48,7 @@ class State {
 
 async function open({ name, folder, api, headers, chat: id, messages, body, socket, outputs, queue }) {
   const sdk = await load(folder)
-  const page = { sdk, requests: [], statuses: [], finished: [], open: 0, drops: new Set() }
+  const page = { sdk, requests: [], statuses: [], ran: [], finished: [], open: 0, drops: new Set() }
   const counted = async (url, init) => {
     page.requests.push(`${init.method ?? 'GET'} ${new URL(url).pathname}`)
     page.open += 1
@@ -93,6 +93,7 @@ async function open({ name, folder, api, headers, chat: id, messages, body, sock
         experimental_queue: queue,
         sendAutomaticallyWhen: all => approvals(all) || sdk.lastAssistantMessageIsCompleteWithToolCalls(all),
         onToolCall: ({ toolCall }) => {
+          page.ran.push(toolCall.toolCallId)
           const output = outputs?.[toolCall.toolName]
           if (output === undefined) return
           const give = page.chat.addToolOutput ?? page.chat.addToolResult
@@ -118,6 +119,11 @@ const orders = {
     const page = chats.get(order.name)
     const options = order.body ? { body: order.body } : undefined
     background(page.chat.sendMessage({ text: order.text, messageId: order.messageId }, options))
+    return page
+  },
+  now(order) {
+    const page = chats.get(order.name)
+    background(page.chat.experimental_sendQueuedMessageNow(page.chat.experimental_queuedMessages[0].id))
     return page
   },
   submit(order) {
@@ -191,10 +197,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line)
   let report
   try {
-    const { chat, sdk, requests, statuses, finished } = await orders[order.do](order)
+    const { chat, sdk, requests, statuses, ran, finished } = await orders[order.do](order)
     const { messages, status, error } = chat
     const queued = chat.experimental_queuedMessages?.length ?? 0
-    report = { messages, status, error: error?.message ?? null, requests, statuses, finished, queued }
+    report = { messages, status, error: error?.message ?? null, requests, statuses, ran, finished, queued }
     report.invalid = await whyInvalid(sdk, messages)
   } catch (error) {
     report = { failure: String(error?.stack ?? error) }
