@@ -3,5 +3,6 @@
 * ``acp``: the Agent Client Protocol, for editors
 * ``agui``: AG-UI, for web pages
 * ``aisdk``: the AI SDK's UI message stream, for pages built on useChat
+* ``options``: what the settings of all of them have in common
 * ``unified``: UnifiedMessage, the envelope of BeamCode, in a program or on a WebSocket
 """

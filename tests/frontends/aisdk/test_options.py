@@ -27,7 +27,7 @@ def test_the_defaults_are_those_that_pages_rely_on() -> None:
         ({"version": "7"}, "give one of 5, 6, 7"),
         ({"emit_steps": "all"}, "give one of model, node, none"),
         ({"error_detail_level": "stack"}, "give one of full, message, code, none"),
-        ({"on_disconnect": "pause"}, "give one of continue, cancel"),
+        ({"on_disconnect": "pause"}, "give one of cancel, continue"),
         ({"import_history": "all"}, "give one of marked, drop"),
         ({"emit_raw": 1}, "emit_raw is 1: give True or False"),
         ({"max_ui_payload_size": -1}, "a whole number of at least 0"),

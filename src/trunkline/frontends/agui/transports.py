@@ -16,7 +16,8 @@ from typing import Any, Literal, TextIO
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.buffered_transports import StreamTransport, WebSocketTransport
 from trunkline.frontends.agui.console import ConsoleTransport, Detail
-from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.options import OnDisconnect
 from trunkline.protocols import sse
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event

@@ -13,6 +13,8 @@
 * ``copilotkit``: CopilotKit's routes
 * ``copilotkit_threads``: the list of threads for CopilotKit's pages
 * ``health``: ``/healthz`` and ``/readyz``
+* ``opening``: streams that are being opened, of ``/agui`` and ``/api/chat``
 * ``sessions``: ``/sessions``: list, read, follow, command
 * ``unified``: ``/unified/SESSION``, for clients that speak UnifiedMessage
+* ``websocket_frames``: frames of WebSockets on which clients send JSON
 """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
 from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
 
 from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import is_modern
@@ -21,10 +20,10 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import refusal_of
-from trunkline.server.event_stream import Framing, StreamResponse
+from trunkline.server.event_stream import StreamResponse
 from trunkline.server.routes.agui_formats import SSE, framing_for
+from trunkline.server.routes.opening import OpeningStreams, redacted_options
 from trunkline.server.security.bodies import new_part_check
-from trunkline.server.security.origins import is_loopback
 from trunkline.server.security.tokens import Access, access_of
 
 _LONGEST_NAME = 128
@@ -41,7 +40,7 @@ class AguiRuns:
         self.agents = agents
         self.options = options
         self._endpoints: dict[str, AguiEndpoint] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._opening = OpeningStreams(agents)
 
     async def endpoint(self, agent: str | None, thread_id: str, principal: str) -> AguiEndpoint:
         """Give the endpoint of an agent; refuse a thread of another agent."""
@@ -116,68 +115,16 @@ class AguiRuns:
         opening: Opening,
         wanted: wire.RunAgentInput,
         request: Request,
-    ) -> StreamResponse:
-        """Stream a run that is being opened.
-
-        What is refused in time has a status of its own. An agent that takes longer to start must not hold
-        back the headers, because proxies give up a silent request after 30 to 60 seconds: the response then
-        begins without it, and a failure is a RUN_ERROR.
-        """
-        task = asyncio.create_task(opening, name="trunkline opens a run")
-        try:
-            await asyncio.wait({task}, timeout=self.agents.limits.open_seconds)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        framing = framing_for(request, modern=is_modern(wanted))
-        if not task.done():
-            return self._stream_later(task, framing)
-        run = task.result()
-        return StreamResponse(_no_batches(), SSE) if run is None else self._stream(run, framing)
-
-    def _stream(self, run: AguiRun | AguiFollower, framing: Framing) -> StreamResponse:
-        if isinstance(run, AguiRun):
-            self.agents.add_run(run)  # One that follows has no end that a shutdown could wait for.
-
-        async def close() -> None:
-            self.agents.remove_run(run)
-            await run.close()
-
-        return StreamResponse(aiter(run), framing, close=close, limits=self.agents.limits)
-
-    def _stream_later(self, task: asyncio.Task[Shown], framing: Framing) -> StreamResponse:
-        """Stream a run whose agent still starts; a client that leaves meanwhile leaves its run."""
-        self.agents.add_run(task)
-
-        async def close() -> None:
-            closing = asyncio.create_task(self._close_when_open(task))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
-
-        return StreamResponse(
-            _batches_of(task), framing, close=close, limits=self.agents.limits, opening=framing.comment
+    ) -> Response:
+        """Stream a run that is being opened; the stream of a thread that does not exist is empty."""
+        return await self._opening.respond(
+            opening,
+            framing_for(request, modern=is_modern(wanted)),
+            nothing=StreamResponse(_no_batches(), SSE),
+            tell=run_error,
+            # One that follows has no end that a shutdown could wait for.
+            is_counted=lambda run: isinstance(run, AguiRun),
         )
-
-    async def _close_when_open(self, task: asyncio.Task[Shown]) -> None:
-        try:
-            with suppress(Exception):
-                run = await task
-                if run is not None:
-                    await run.close()
-        finally:
-            self.agents.remove_run(task)
-
-
-async def _batches_of(task: asyncio.Task[Shown]) -> AsyncGenerator[Batch]:
-    try:
-        run = await asyncio.shield(task)
-    except Exception as error:
-        yield None, [run_error(error)]
-        return
-    if run is not None:
-        async with aclosing(aiter(run)) as batches:
-            async for batch in batches:
-                yield batch
 
 
 async def _no_batches() -> AsyncGenerator[Batch]:
@@ -198,14 +145,6 @@ def run_error(error: Exception) -> wire.RunError:
 def _page_of(connection: HTTPConnection) -> str | None:
     """Give the name that a page has given itself, if it has."""
     return connection.headers.get("trunkline-page", "")[:_LONGEST_NAME] or None
-
-
-def redacted_options(options: AguiOptions, connection: HTTPConnection) -> AguiOptions:
-    """Tell the texts of exceptions only where the server is called by an address of this machine."""
-    server = connection.scope.get("server") or ("",)
-    if options.error_detail_level != "full" or is_loopback(str(server[0])):
-        return options
-    return msgspec.structs.replace(options, error_detail_level="message")
 
 
 def _check_scope(wanted: wire.RunAgentInput, access: Access) -> None:

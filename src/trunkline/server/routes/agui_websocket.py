@@ -18,6 +18,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.protocols.agui import wire
 from trunkline.server.routes.agui_runs import AguiRuns, run_error
+from trunkline.server.routes.websocket_frames import Close, receive_text
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
@@ -78,27 +79,22 @@ class _AguiWebSocket:
             if not receiving.cancelled() and (close := receiving.result()) is not None:
                 await self._websocket.close(*close)
 
-    async def _receive(self) -> tuple[int, str] | None:
+    async def _receive(self) -> Close | None:
         """Take frames; give the code and the reason to close with, unless the client has closed."""
         while True:
-            message = await self._websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                return None
-            text: str | None = message.get("text")
-            if text is None:
-                return 1003, "send JSON as text"
-            if len(text) > self._limits.body_bytes:
-                return 1009, "the frame is too large"
+            text = await receive_text(self._websocket, self._limits)
+            if not isinstance(text, str):
+                return text
             frame = text.encode()
             if len(frame) < 256 and _is_cancel(frame):
                 if "prompt" not in self._access.scopes:
-                    return 1008, "this token may not cancel"
+                    return Close(1008, "this token may not cancel")
                 self._cancel()
                 continue
             try:
                 self._inputs.put_nowait(frame)
             except asyncio.QueueFull:
-                return 1008, "too many inputs wait already"
+                return Close(1008, "too many inputs wait already")
 
     def _cancel(self) -> None:
         run = self._run

@@ -24,6 +24,7 @@ from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.server.agents import ServedAgents
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_websocket import AisdkWebSocketRoutes
+from trunkline.server.routes.opening import redacted_options
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
@@ -103,7 +104,7 @@ class AisdkRoutes:
         access.need("follow")
         place, version = self._place(request), self._chats.version_for(request)
         endpoint = await self._chats.endpoint_of(place.agent, place.chat_id, access.principal)
-        options = self._chats.options_for(request)
+        options = redacted_options(self._chats.options, request)
         found = await endpoint.messages(
             place.chat_id, principal=access.principal, options=options, version=version
         )

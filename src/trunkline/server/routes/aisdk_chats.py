@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import msgspec
@@ -16,14 +14,14 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.chat_request import ChatRequest
 from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
 from trunkline.frontends.aisdk.options import AisdkOptions
-from trunkline.frontends.aisdk.run import AisdkResponse, Batch
-from trunkline.protocols.aisdk.wire import DONE, HEADERS, VERSIONS, VersionNumber, encode
+from trunkline.frontends.aisdk.run import AisdkResponse
+from trunkline.protocols.aisdk.wire import DONE, HEADERS, VERSIONS, Chunk, VersionNumber, encode
 from trunkline.protocols.sse import write_comment, write_frame, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
-from trunkline.server.event_stream import StreamResponse, sse_framing
+from trunkline.server.event_stream import sse_framing
+from trunkline.server.routes.opening import OpeningStreams, redacted_options
 from trunkline.server.security.bodies import new_part_check
-from trunkline.server.security.origins import is_loopback
 from trunkline.server.security.tokens import Access, access_of
 from trunkline.session.run_start import RunStart
 
@@ -49,7 +47,7 @@ class AisdkChats:
         self.agents = agents
         self.options = options
         self._endpoints: dict[str, AisdkEndpoint] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._opening = OpeningStreams(agents)
 
     async def endpoint(self, agent: str | None, chat_id: str, principal: str) -> AisdkEndpoint:
         """Give the endpoint of an agent for a chat that may be new; refuse a chat of another agent."""
@@ -81,14 +79,6 @@ class AisdkChats:
             raise InvalidCommand(f"there is no version {asked[:20]!r} of the stream: v is {', '.join(known)}")
         return known[asked]
 
-    def options_for(self, connection: HTTPConnection) -> AisdkOptions:
-        """Tell the texts of exceptions only where the server is called by an address of this machine."""
-        options = self.options
-        server = connection.scope.get("server") or ("",)
-        if options.error_detail_level == "full" and not is_loopback(str(server[0])):
-            options = msgspec.structs.replace(options, error_detail_level="message")
-        return options
-
     # -- opening -----------------------------------------------------------------------------------
 
     async def open(
@@ -107,7 +97,7 @@ class AisdkChats:
         return await endpoint.open(
             wanted,
             principal=access.principal,
-            options=self.options_for(connection),
+            options=redacted_options(self.options, connection),
             version=version,
             starter=access.starter,
             check_new=new_part_check(body, self.agents.limits),
@@ -134,7 +124,7 @@ class AisdkChats:
             if refusal_of(error).status == 404 and not isinstance(error, HttpError):
                 return None
             raise
-        options = self.options_for(connection)
+        options = redacted_options(self.options, connection)
         if "prompt" not in access.scopes:
             # A client that may only look on ends nothing when it leaves.
             options = msgspec.structs.replace(options, on_disconnect="continue")
@@ -156,7 +146,7 @@ class AisdkChats:
             return None
         access = access_of(connection.scope)
         endpoint = await self.endpoint_of(agent, chat_id, access.principal)
-        options = self.options_for(connection)
+        options = redacted_options(self.options, connection)
         return await endpoint.go_on(
             chat_id, start, principal=access.principal, options=options, version=version
         )
@@ -164,64 +154,14 @@ class AisdkChats:
     # -- streaming ---------------------------------------------------------------------------------
 
     async def stream(self, opening: Opening) -> Response:
-        """Stream a response that is being opened; 204 when there is nothing to show.
-
-        What is refused in time has a status of its own. An agent that takes longer to start must not hold
-        back the headers, because proxies give up a silent request after 30 to 60 seconds: the response then
-        begins without it, and a failure is an error chunk.
-        """
-        task = asyncio.create_task(opening, name="trunkline opens a response")
-        try:
-            await asyncio.wait({task}, timeout=self.agents.limits.open_seconds)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if not task.done():
-            return self._stream_later(task)
-        shown = task.result()
-        if shown is None:
-            return Response(status_code=204)
-        self.agents.add_run(shown)
-
-        async def close() -> None:
-            self.agents.remove_run(shown)
-            await shown.close()
-
-        return StreamResponse(aiter(shown), SSE, close=close, limits=self.agents.limits, opening=_OPENING)
-
-    def _stream_later(self, task: asyncio.Task[Shown]) -> StreamResponse:
-        """Stream a response whose agent still starts; a client that leaves meanwhile leaves its turn."""
-        self.agents.add_run(task)
-
-        async def close() -> None:
-            closing = asyncio.create_task(self._close_when_open(task))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
-
-        return StreamResponse(
-            _batches_of(task), SSE, close=close, limits=self.agents.limits, opening=_OPENING
+        """Stream a response that is being opened; 204 when there is nothing to show."""
+        return await self._opening.respond(
+            opening, SSE, nothing=Response(status_code=204), tell=_error_chunk, comment=_OPENING
         )
 
-    async def _close_when_open(self, task: asyncio.Task[Shown]) -> None:
-        try:
-            with suppress(Exception):
-                shown = await task
-                if shown is not None:
-                    await shown.close()
-        finally:
-            self.agents.remove_run(task)
 
-
-async def _batches_of(task: asyncio.Task[Shown]) -> AsyncGenerator[Batch]:
-    try:
-        shown = await asyncio.shield(task)
-    except Exception as error:
-        yield None, [{"type": "error", "errorText": refusal_of(error).message}]
-        return
-    if shown is not None:
-        async with aclosing(aiter(shown)) as batches:
-            async for batch in batches:
-                yield batch
+def _error_chunk(error: Exception) -> Chunk:
+    return {"type": "error", "errorText": refusal_of(error).message}
 
 
 def _check_scope(wanted: ChatRequest, access: Access) -> None:

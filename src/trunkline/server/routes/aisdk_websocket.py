@@ -24,6 +24,7 @@ from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, encode
 from trunkline.server.errors import refusal_of
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_sequences import ChatKey, SequenceLog, SequenceLogs
+from trunkline.server.routes.websocket_frames import Close, receive_text
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
@@ -110,26 +111,21 @@ class _AisdkWebSocket:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await self._websocket.close(*close)
 
-    async def _receive(self) -> tuple[int, str] | None:
+    async def _receive(self) -> Close | None:
         """Take frames; give the code and the reason to close with, unless the client has closed."""
         while True:
-            message = await self._websocket.receive()
-            if message["type"] == "websocket.disconnect":
-                return None
-            text: str | None = message.get("text")
-            if text is None:
-                return 1003, "send JSON as text"
-            if len(text) > self._limits.body_bytes:
-                return 1009, "the frame is too large"
+            text = await receive_text(self._websocket, self._limits)
+            if not isinstance(text, str):
+                return text
             try:
                 frame = self._read(text.encode())
             except Exception as error:
-                return 1007, refusal_of(error).message[:120]
+                return Close(1007, refusal_of(error).message[:120])
             if frame.type == "abort":
                 if (task := self._requests.get(frame.request_id)) is not None:
                     task.cancel()
             elif frame.request_id in self._requests:
-                return 1007, "a request with this requestId is under way"
+                return Close(1007, "a request with this requestId is under way")
             elif len(self._requests) >= self._limits.waiting_frames:
                 await self._send({"type": "error", "errorText": "too many requests are under way"}, frame)
             else:

@@ -1,0 +1,29 @@
+"""Frames of a WebSocket on which clients send JSON as text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.websockets import WebSocket
+
+from trunkline.server.limits import Limits
+
+
+class Close(NamedTuple):
+    """What a connection is closed with: a code and a reason."""
+
+    code: int
+    reason: str
+
+
+async def receive_text(websocket: WebSocket, limits: Limits) -> str | Close | None:
+    """Take the next frame; gives why the connection is to be closed instead, or None if the client left."""
+    message = await websocket.receive()
+    if message["type"] == "websocket.disconnect":
+        return None
+    text: str | None = message.get("text")
+    if text is None:
+        return Close(1003, "send JSON as text")
+    if len(text) > limits.body_bytes:
+        return Close(1009, "the frame is too large")
+    return text
