@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from tests.hubs import make, soon, until
-from tests.server.running_server import BEARER, SECRET, served
+from tests.server.running_server import BEARER, SECRET, listening, served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.http11 import Response
 
+import trunkline
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired
+from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import is_unified_message
 from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Token
@@ -430,3 +432,21 @@ async def test_the_last_client_that_leaves_is_no_follower_any_more() -> None:
             session = await (await app.agents.hub()).session("s1")
             await until(lambda: session.followers == 1)
         await until(lambda: session.followers == 0)
+
+
+@pytest.mark.parametrize(("server", "is_told"), [("127.0.0.1", True), ("10.0.0.7", False)])
+async def test_the_texts_of_exceptions_stay_on_this_machine(server: str, is_told: bool) -> None:
+    async def fails(prompt: Prompt) -> AsyncIterator[str]:
+        yield "so far "
+        raise RuntimeError("a file of the server")
+
+    options = UnifiedOptions(error_detail_level="full")
+    app = trunkline.asgi(make(fails), tokens=SECRET, unified=options, allow_hosts="127.0.0.1")
+
+    async def called_by(scope: Any, receive: Any, send: Any) -> None:
+        await app({**scope, "server": (server, 80)}, receive, send)
+
+    async with listening(called_by) as place, on(place, "s1?create=1") as client:
+        await client.send("user_message", content=[{"type": "text", "text": "go"}])
+        await client.until("result")
+        assert ("a file of the server" in json.dumps(client.seen)) is is_told

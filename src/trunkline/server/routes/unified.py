@@ -25,6 +25,7 @@ from trunkline.frontends.unified.short_frames import read_frame
 from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
+from trunkline.server.routes.opening import redacted_options
 from trunkline.server.security.bodies import find_fault
 from trunkline.server.security.tokens import PermissionScope, access_of
 from trunkline.session.session import Session
@@ -71,7 +72,7 @@ class UnifiedRoutes:
             from_seq=from_seq,
             after=after,
             by=f"unified:{access.principal}",
-            options=self._options,
+            options=redacted_options(self._options, websocket),
             capabilities=_CAPABILITIES,
         )
         await websocket.accept("trunkline" if "trunkline" in websocket.scope["subprotocols"] else None)
