@@ -30,7 +30,7 @@ log = logging.getLogger("trunkline.acp")
 _LOOK_EVERY, _LOOK_AFTER = 60.0, 0.05
 """How often to look whether the agent is silent, in seconds: at least, and at most."""
 
-_TAKEN = ("injected", "startedNewTurn")
+TAKEN = ("injected", "startedNewTurn")
 """The outcomes of steering after which the agent has the message; else it waits for its own turn."""
 
 
@@ -230,7 +230,7 @@ class AcpSession:
         finally:
             # In the next step: in this one the message is journalled.
             asyncio.get_running_loop().call_soon(held.release)
-        if result.get("outcome") not in _TAKEN:
+        if result.get("outcome") not in TAKEN:
             return False
         decoder.end_message()
         return True

@@ -231,6 +231,7 @@ async def paired(
     journal: Journal | None = None,
     policy: Policy | None = None,
     settings: Mapping[str, Any] | None = None,
+    agent_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> AsyncGenerator[Pair]:
     """An editor and a puppet with the splice between them, in this process."""
@@ -243,7 +244,7 @@ async def paired(
         chosen = msgspec.structs.replace(BRISK, **(settings or {}))
         return await Hub(source, used, target=TARGET, policy=policy, settings=chosen).__aenter__()
 
-    source = AcpAgent(sys.executable, ["-I", "-S", str(PUPPET), str(agent.path)])
+    source = AcpAgent(sys.executable, ["-I", "-S", str(PUPPET), str(agent.path)], **(agent_options or {}))
     splice = Splice(source, editor, open_hub, has_policy=policy is not None, **options)
     editor.splice = splice
     async with agent.listening():

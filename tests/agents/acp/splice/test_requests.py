@@ -330,3 +330,156 @@ async def test_without_a_journal_the_editor_decides_unless_there_is_a_policy(
             assert "cannot be recorded" in (await pair.agent.until(id=7))["error"]["message"]
         journal.session = session
         await finish(pair, editor_id, agent_id)
+
+
+# -- forms and links ---------------------------------------------------------------------------------
+
+FORM: Json = {
+    "sessionId": "native-1",
+    "mode": "form",
+    "message": "Which colour?",
+    "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string"}}},
+}
+LINK: Json = {
+    "sessionId": "native-1",
+    "mode": "url",
+    "message": "Log in",
+    "url": "https://example.com/login",
+    "elicitationId": "e1",
+}
+
+
+@pytest.mark.parametrize("policy", [None, "ask"])
+async def test_a_form_is_asked_everywhere_and_the_editors_answer_reaches_the_agent_as_it_is(
+    tmp_path: Path, policy: str | None
+) -> None:
+    async with paired(tmp_path, policy=rules(policy) if policy else None) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        line = pair.agent.send(id=7, method="elicitation/create", params=FORM)
+        assert await pair.editor.line() == line
+        question_id = await asked_in(session)
+        answer = b'{"jsonrpc":"2.0", "id":7, "result":{"action":"accept","content":{"colour":"red"}}}'
+        pair.editor.write_line(answer + b"\n")
+        assert await pair.agent.line() == answer
+        with pytest.raises(AlreadyAnswered):
+            await session.answer(Answer(question_id=question_id, outcome="declined", by="page"))
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert (answered.outcome, answered.content, answered.by) == ("accepted", {"colour": "red"}, "acp")
+
+
+async def test_another_client_that_fills_a_form_in_first_wins(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id="f", method="elicitation/create", params=FORM)
+        await pair.editor.until(id="f")
+        answer = Answer(
+            question_id=await asked_in(session), outcome="accepted", content={"colour": "blue"}, by="page"
+        )
+        await session.answer(answer)
+        assert (await pair.agent.until(id="f"))["result"] == {
+            "action": "accept",
+            "content": {"colour": "blue"},
+        }
+        assert (await pair.editor.next())["params"] == {"requestId": "f"}
+        pair.editor.send(id="f", result={"action": "decline"})  # Too late: it is discarded.
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert answered.by == "page"
+        assert pair.agent.is_quiet
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"), [({"action": "decline"}, "declined"), ({"action": "cancel"}, "cancelled")]
+)
+async def test_a_form_that_the_editor_does_not_fill_in_is_settled(
+    tmp_path: Path, result: Json, outcome: str
+) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="elicitation/create", params=FORM)
+        await asked_in(session)
+        pair.editor.send(id=7, result=result)
+        assert (await pair.agent.until(id=7))["result"] == result
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert answered.outcome == outcome
+
+
+async def test_a_form_of_another_clients_turn_is_not_asked_at_the_editor(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        await pair.handshake()
+        session = await pair.new()
+        await session.prompt(Prompt(content=(TextBlock(text="From a page"),), by="page"))
+        heard = await pair.agent.until(method="session/prompt")
+        pair.agent.send(id=6, method="elicitation/create", params={**FORM, "mode": "hologram"})
+        assert (await pair.agent.until(id=6))["error"]["code"] == -32602
+        pair.agent.send(id=7, method="elicitation/create", params=FORM)
+        await session.answer(Answer(question_id=await asked_in(session), outcome="declined", by="page"))
+        assert (await pair.agent.until(id=7))["result"] == {"action": "decline"}
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await soon(session.wait_until_idle())
+        assert pair.editor.is_quiet
+
+
+async def test_a_form_that_we_cannot_read_and_one_of_no_session_are_the_editors(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        for number, changes in enumerate(({"mode": "hologram"}, {"sessionId": None})):
+            line = pair.agent.send(id=number, method="elicitation/create", params={**FORM, **changes})
+            assert await pair.editor.line() == line
+            pair.editor.send(id=number, result={"action": "accept"})
+            assert (await pair.agent.until(id=number))["result"] == {"action": "accept"}
+        assert only(await finish(pair, editor_id, agent_id), ev.Asked) == []
+
+
+async def test_an_answer_that_does_not_fit_the_form_reaches_the_agent_and_is_not_journalled_as_one(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="elicitation/create", params=FORM)
+        await asked_in(session)
+        pair.editor.send(id=7, result={"action": "accept", "content": {"colour": 7}})
+        assert (await pair.agent.until(id=7))["result"]["content"] == {"colour": 7}
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert (answered.outcome, "colour" in (answered.reason or "")) == ("cancelled", True)
+
+
+async def test_a_question_of_another_clients_turn_that_the_agent_withdraws_is_refused(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        await pair.handshake()
+        session = await pair.new()
+        await session.prompt(Prompt(content=(TextBlock(text="From a page"),), by="page"))
+        heard = await pair.agent.until(method="session/prompt")
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await asked_in(session)
+        pair.agent.send(method="$/cancel_request", params={"requestId": 7})
+        assert (await pair.agent.until(id=7))["error"]["code"] == -32800
+        unknown = pair.agent.send(method="$/cancel_request", params={"requestId": "never"})
+        assert await pair.editor.line() == unknown
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await soon(session.wait_until_idle())
+
+
+async def test_an_always_about_a_tool_without_a_name_counts_once_in_the_session(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        call = {"toolCallId": "t1", "kind": "other"}
+        pair.agent.send(id=7, method="session/request_permission", params={**PARAMS, "toolCall": call})
+        await asked_in(session)
+        pair.editor.send(id=7, result=selected("always"))
+        assert (await pair.agent.until(id=7))["result"] == selected("always")
+        (answered,) = only(await finish(pair, editor_id, agent_id), ev.Answered)
+        assert answered.option_id == "y"
+
+
+async def test_a_link_that_the_agent_calls_done_is_withdrawn_everywhere(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="elicitation/create", params=LINK)
+        await pair.editor.until(id=7)
+        await asked_in(session)
+        pair.agent.send(method="elicitation/complete", params={"elicitationId": "e1"})
+        assert (await pair.agent.until(id=7))["result"] == {"action": "accept"}
+        await pair.editor.until(method="elicitation/complete")
+        assert (await pair.editor.until(method="$/cancel_request"))["params"] == {"requestId": 7}
+        await finish(pair, editor_id, agent_id)
+        assert not session.questions.open

@@ -16,7 +16,7 @@ from trunkline.agents.acp.connection import AgentConnection
 from trunkline.agents.acp.native_session import KEPT, kept_id
 from trunkline.agents.acp.processes import AgentProcesses
 from trunkline.agents.acp.requests import AgentRequests
-from trunkline.agents.acp.session import AcpSession
+from trunkline.agents.acp.session import TAKEN, AcpSession
 from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
 from trunkline.agents.acp.turn_events import TurnEvents
 from trunkline.agents.interface import Sayable
@@ -24,7 +24,9 @@ from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
 from trunkline.protocols.acp.decoder import AcpDecoder
+from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.acp.replay import replayed_conversation
+from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
 from trunkline.session.context import TurnContext
 from trunkline.session.view import SessionView
 
@@ -53,7 +55,7 @@ class OneProcess(AgentProcesses):
 
 
 class OpenPrompt:
-    """A prompt of the editor's that the agent has not answered."""
+    """A prompt, or a message for the running turn, of the editor's that the agent has not answered."""
 
     def __init__(self, key: str, blocks: list[dict[str, Any]]) -> None:
         self.key = key
@@ -72,6 +74,8 @@ class SplicePrompts(AcpSession):
         self._splice = agent
         self.editor_prompts: dict[str, OpenPrompt] = {}
         """The editor's prompts by the keys of their turns."""
+        self.editor_messages: dict[str, OpenPrompt] = {}
+        """The editor's messages for the turn that runs, by their keys."""
         self.running = asyncio.Event()
         """Set while a turn takes what the agent says."""
         self.over = asyncio.Event()
@@ -113,6 +117,30 @@ class SplicePrompts(AcpSession):
     async def _stop(self, connection: AgentConnection) -> None:
         """Leave an agent alone that does not react to session/cancel: its process is the editor's."""
         self._native.notice(f"{self._agent.card.title} goes on with a cancelled prompt", severity="warning")
+
+    def begin_steering(self, message: OpenPrompt) -> None:
+        """Take that the agent got a message of the editor for the running turn; what follows is held."""
+        self.editor_messages[message.key] = message
+        self.decoder.expect_echo(message.blocks)
+        self._native.held.hold()
+
+    def end_steering(self, message: OpenPrompt) -> None:
+        """Take that it is decided whether the agent took the message."""
+        self.editor_messages.pop(message.key, None)
+        self._native.held.release()
+
+    async def steer(self, prompt: Prompt) -> bool:
+        """Give a message to the running turn; one of the editor's is at the agent already."""
+        message = self.editor_messages.get(prompt.key or "")
+        if message is None:
+            return await super().steer(prompt)
+        try:
+            taken = as_object(await asyncio.shield(message.answer)).get("outcome") in TAKEN
+        except (RpcError, NoAnswer):
+            return False
+        if taken:
+            self.decoder.end_message()
+        return taken
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> ev.TurnFinished:
         """Run a turn; the editor's own prompts are not sent again."""
@@ -174,6 +202,7 @@ class SpliceAgent(AcpAgent):
             refeed=False,
             idle_close=None,
             silent_after=None,
+            cancel_within=agent.settings.cancel_within,
         )
         self._on_line = on_line
         self.on_own_prompt = on_own_prompt

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from trunkline import events as ev
 from trunkline.agents.acp.native_session import FACTS, kept_id
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts
-from trunkline.agents.acp.splice.connection import OwnRequest, settle
+from trunkline.agents.acp.splice.connection import OwnRequest, retrieve, settle
 from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
@@ -95,6 +95,8 @@ class SessionJournal:
         self._held: list[Mapping[str, Any]] = []
         self._waiting: dict[str, OpenPrompt] = {}
         """Prompts whose turns wait for another one."""
+        self._steered: dict[str, asyncio.Task[Any]] = {}
+        """What is done with messages for the running turn."""
         self._worker = asyncio.create_task(self._work(), name=f"trunkline splice {session_id}")
 
     @property
@@ -253,8 +255,7 @@ class SessionJournal:
 
     def prompt(self, params: Params) -> OpenPrompt:
         """Take a prompt that the editor sent."""
-        blocks = [as_object(block) for block in as_list(as_object(params).get("prompt"))]
-        open_prompt = OpenPrompt(new_id("prompt"), blocks)
+        open_prompt = _open_prompt(params)
         self.editor_prompts += 1
         self.put(self._prompt, open_prompt, as_object(as_object(params).get("_meta")) or None)
         return open_prompt
@@ -307,6 +308,35 @@ class SessionJournal:
         if open_prompt.begun.is_set():
             await self._next_turn()
 
+    # -- messages for the running turn -------------------------------------------------------------
+
+    def steer(self, params: Params) -> OpenPrompt:
+        """Take a message that the editor sent for the turn that runs."""
+        message = _open_prompt(params)
+        self.put(self._steer, message)
+        return message
+
+    async def _steer(self, message: OpenPrompt) -> None:
+        session = await self._usable()
+        assert self.prompts is not None
+        self.prompts.begin_steering(message)
+        content = tuple(map(_content, message.blocks))
+        offer = session.steering.offer(message.key, Prompt(content=content, key=message.key, by=BY))
+        self._steered[message.key] = task = asyncio.create_task(offer)
+        task.add_done_callback(retrieve)
+
+    def steered(self, message: OpenPrompt, response: Response) -> None:
+        """Take the agent's answer to such a message: what it says next stands behind it."""
+        self.put(self._end_steer, message, response)
+
+    async def _end_steer(self, message: OpenPrompt, response: Response) -> None:
+        settle(message.answer, response)
+        task = self._steered.pop(message.key, None)
+        if task is not None:
+            await asyncio.wait({task}, timeout=TURN_WITHIN)
+        if self.prompts is not None:
+            self.prompts.end_steering(message)
+
     def own_answered(self, own: OwnRequest, response: Response) -> None:
         """Take the agent's answer to a prompt of another client's."""
         self.own_prompts -= 1
@@ -353,6 +383,14 @@ class SessionJournal:
     async def _notify(self, method: str, params: Params) -> None:
         await self._emit([ev.Raw(source="acp", payload={"method": method, "params": params})])
 
+    def elicited(self, params: Params) -> None:
+        """Take that what a link led to is done."""
+        self.put(self._complete, params)
+
+    def _complete(self, params: Params) -> None:
+        if self.prompts is not None:
+            self.prompts.requests.handle_notification("elicitation/complete", params)
+
     # -- options -----------------------------------------------------------------------------------
 
     def configured(self, method: str, params: Mapping[str, Any], result: Any) -> None:
@@ -390,6 +428,11 @@ class SessionJournal:
             await session.close()
         if deleted:
             await (await self._host.hub()).delete(self._journal_id)
+
+
+def _open_prompt(params: Params) -> OpenPrompt:
+    blocks = [as_object(block) for block in as_list(as_object(params).get("prompt"))]
+    return OpenPrompt(new_id("prompt"), blocks)
 
 
 def _content(block: dict[str, Any]) -> Content:

@@ -23,7 +23,7 @@ from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
 from trunkline.agents.acp.splice.connection import SpliceConnection, settle
 from trunkline.agents.acp.splice.journal import SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
-from trunkline.agents.acp.splice.requests import GUARDED, PERMISSION, SpliceRequests
+from trunkline.agents.acp.splice.requests import JUDGED, SpliceRequests
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.protocols.jsonrpc.messages import (
@@ -217,6 +217,8 @@ class Splice:
         prompt = None
         if message.method == "session/prompt" and journal is not None:
             prompt = journal.prompt(params)
+        elif message.method == self.agent.profile.steering and journal is not None:
+            prompt = journal.steer(params)
         elif message.method in _OPENS and isinstance(params.get("sessionId"), str):
             if journal is None:
                 journal = self._add_journal(params["sessionId"])
@@ -258,7 +260,7 @@ class Splice:
             self._take_response(raw, message)
         elif isinstance(message, Request):
             self._requests.take(raw, message)
-        elif method_in(raw) in (PERMISSION, *GUARDED) or methods_if_ambiguous(raw):
+        elif method_in(raw) in JUDGED or methods_if_ambiguous(raw):
             return False  # Of an odd shape, so that the policy cannot judge what the editor might do.
         else:
             self.to_editor(raw)
@@ -282,10 +284,12 @@ class Splice:
         elif message.method == "$/cancel_request":
             if self._requests.withdraw(cast("Any", params.get("requestId"))):
                 self.to_editor(raw)
-        elif message.method in (PERMISSION, *GUARDED):
+        elif message.method in JUDGED:
             log.warning("%s without an id was not forwarded: nobody could answer it", message.method)
         else:
             self.to_editor(raw)
+            for one in self._journals.values() if message.method == "elicitation/complete" else ():
+                one.elicited(message.params)
             if journal is not None:
                 journal.notification(message.method, message.params)
 
@@ -320,7 +324,8 @@ class Splice:
         result = as_object(message.result)
         method = request.method
         if request.prompt is not None and journal is not None:
-            journal.answered(request.prompt, message)
+            took = journal.answered if method == "session/prompt" else journal.steered
+            took(request.prompt, message)
             return
         if method == "session/load" and journal is not None:
             journal.end_load()
@@ -394,8 +399,8 @@ class Splice:
             for request in waiting:
                 self._fail_open(request.id)
                 journal = self._journals.get(str(request.params.get("sessionId")))
-                if request.prompt is not None and journal is not None:
-                    journal.answered(request.prompt, Response(request.id, None, NoAnswer(self.why_gone())))
+                if journal is not None:
+                    self._take_answer(request, Response(request.id, None, NoAnswer(self.why_gone())))
         self._open.clear()
         self._flush()
         self.ended.set()

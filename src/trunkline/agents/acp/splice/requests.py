@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import orjson
 
@@ -40,7 +40,7 @@ from trunkline.protocols.jsonrpc.messages import (
     RpcError,
     written,
 )
-from trunkline.questions import Permission
+from trunkline.questions import Form, Permission
 from trunkline.session.context import CURRENT
 from trunkline.session.session import Session
 from trunkline.session.view import SessionView
@@ -52,7 +52,10 @@ PERMISSION = "session/request_permission"
 READ, WRITE, RUN = "fs/read_text_file", "fs/write_text_file", "terminal/create"
 GUARDED = (READ, WRITE, RUN)
 """What the policy judges besides permissions; the other requests about a terminal follow a judged one."""
-
+JUDGED = (PERMISSION, *GUARDED)
+ELICITATION = "elicitation/create"
+ASKING = (PERMISSION, ELICITATION)
+"""What is a question of the session too."""
 
 CONCLUDED_WITHIN = 10.0
 """Seconds in which an answer of the editor must be in the journal before what follows it is."""
@@ -118,8 +121,8 @@ class SpliceRequests:
         except RpcError as error:
             self._refuse(request, error)
             return
-        if request.method == PERMISSION:
-            self._take_permission(request)
+        if request.method in ASKING:
+            self._take_question(request)
         elif request.method in GUARDED and self._has_policy:
             self._put(request, self._guard)
         else:
@@ -128,7 +131,7 @@ class SpliceRequests:
     def _check(self, request: AgentRequest) -> None:
         """Refuse what could be read in two ways, and writes to our own files."""
         methods = methods_if_ambiguous(request.raw)
-        if WRITE in methods or (self._has_policy and any(m in (PERMISSION, *GUARDED) for m in methods)):
+        if WRITE in methods or (self._has_policy and any(m in JUDGED for m in methods)):
             raise error_with_details(
                 INVALID_REQUEST,
                 "invalid request: a member comes twice in an object, so its meaning is not clear",
@@ -142,12 +145,17 @@ class SpliceRequests:
                         f"{path}: it is {own.what} of trunkline, which no agent may touch",
                     )
 
-    def _take_permission(self, request: AgentRequest) -> None:
+    def _take_question(self, request: AgentRequest) -> None:
         journal = self._journal_of(request)
-        if not self._has_policy and (journal is None or not journal.is_foreign):
+        judged = self._is_judged(request)
+        if not judged and (journal is None or not journal.is_foreign):
             self._forward(request)
-        if journal is not None or self._has_policy:
+        if journal is not None or judged:
             self._put(request, self._permit)
+
+    def _is_judged(self, request: AgentRequest) -> bool:
+        """Whether the policy decides before anybody else; it says nothing about forms and links."""
+        return self._has_policy and request.method in JUDGED
 
     def _journal_of(self, request: AgentRequest) -> SessionJournal | None:
         return self._ends.journal_of(str(request.params.get("sessionId")))
@@ -197,7 +205,7 @@ class SpliceRequests:
 
     def _without_journal(self, request: AgentRequest, why: str) -> None:
         """Let the editor decide alone, unless there is a policy: what that decides must be recorded."""
-        if not self._has_policy:
+        if not self._is_judged(request):
             self._forward(request)
         else:
             why = f"what the policy decides cannot be recorded ({why}), so it is refused"
@@ -209,7 +217,7 @@ class SpliceRequests:
         try:
             result = await journal.prompts.events.handle(request.method, request.params)
         except RpcError:
-            if self._has_policy:
+            if self._is_judged(request) or not request.forwarded:
                 raise
             return  # The editor has it, and answers as it likes.
         self._respond(request, result)
@@ -227,12 +235,15 @@ class SpliceRequests:
     def asked(self, session: Session, asked: ev.Asked) -> None:
         """Take that the session asks its clients: the editor is asked too."""
         request = CURRENT_REQUEST.get()
-        if request is None or not isinstance(asked.question, Permission):
+        if request is None:
+            return
+        if request.method not in ASKING:
+            if isinstance(asked.question, Permission):
+                request.asked = asked
+                self._ask_editor(request, asked.question)
             return
         request.asked = asked
-        if request.method != PERMISSION:
-            self._ask_editor(request, asked.question)
-        elif request.answered:
+        if request.answered:
             # The editor was faster than the journal.
             asyncio.get_running_loop().call_soon(self._settle, request)
         else:
@@ -270,7 +281,7 @@ class SpliceRequests:
             return True
         if request.answered:
             return False
-        if request.method != PERMISSION:
+        if request.method not in ASKING:
             request.answered = True
             return True
         if request.asked is not None and not self._is_open(request):
@@ -306,12 +317,13 @@ class SpliceRequests:
         if session is None or request.asked is None or not self._is_open(request):
             return
         question_id = request.asked.question_id
-        option_id = _chosen(request)
+        given = as_object(request.answer.result if request.answer is not None else None)
+        answer = _answer_of(request, request.asked, given)
         try:
-            if option_id is None:
-                session.questions.withdraw_one(question_id, "the editor chose none of the options")
+            if answer is None:
+                session.questions.withdraw_one(question_id, "the editor gave no answer to it")
                 return
-            recorded = session.questions.answer([Answer(question_id=question_id, option_id=option_id, by=BY)])
+            recorded = session.questions.answer([answer])
         except TrunklineError as error:
             log.warning("the editor's answer cannot be journalled: %s", error)
             session.questions.withdraw_one(question_id, str(error))
@@ -370,16 +382,26 @@ class SpliceRequests:
             task.cancel()
 
 
-def _chosen(request: AgentRequest) -> str | None:
-    """Give the option of the question that the editor's answer means; None if it chose none."""
-    answer, asked = request.answer, request.asked
-    if answer is None or asked is None or not isinstance(asked.question, Permission):
+def _answer_of(request: AgentRequest, asked: ev.Asked, given: dict[str, Any]) -> Answer | None:
+    """Give the editor's answer as one to the session's question; None if it did not answer it."""
+    if isinstance(asked.question, Permission):
+        option_id = _chosen(request, asked.question, as_object(given.get("outcome")))
+        if option_id is None:
+            return None
+        return Answer(question_id=asked.question_id, option_id=option_id, by=BY)
+    outcome = {"accept": "accepted", "decline": "declined"}.get(str(given.get("action")))
+    if outcome is None:
         return None
-    outcome = as_object(as_object(answer.result).get("outcome"))
+    content = given.get("content") if isinstance(asked.question, Form) else None
+    return Answer(question_id=asked.question_id, outcome=cast("Any", outcome), content=content, by=BY)
+
+
+def _chosen(request: AgentRequest, question: Permission, outcome: dict[str, Any]) -> str | None:
+    """Give the option of the question that the editor's answer means; None if it chose none."""
     option_id = text_in(outcome, "optionId")
     if outcome.get("outcome") != "selected" or option_id is None:
         return None
-    offered = asked.question.options
+    offered = question.options
     if any(option.option_id == option_id for option in offered) or request.method != PERMISSION:
         return option_id
     # An "always" that would not count in the session is not offered there; the agent gets it all the same.
