@@ -122,7 +122,7 @@ MODULES = {
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
     "tools": """
         Ask InvalidArguments Table Tool ToolContext ToolDenied ToolError ToolRegistry ToolResult model_text
-        tool
+        tool wrap_tool
     """,
     "translate": "Translator batching",
     "session.window": "Window",

@@ -81,7 +81,9 @@ async def test_a_policy_judges_the_files_that_a_tool_declares(allowed: bool) -> 
 
 async def test_an_image_is_shown_as_one() -> None:
     events, _ = await call("chart")
-    image = (only(events, ev.ToolUpdate)[-1].content or ())[0]
+    shown = only(events, ev.ToolUpdate)[-1].content
+    assert shown is not None
+    (image,) = shown
     assert isinstance(image, ImageBlock)
     assert image.mime_type == "image/png"
 

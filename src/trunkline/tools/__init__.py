@@ -1,5 +1,6 @@
 """Tools: functions that models call, what people see of a call, and how calls run; knows no agent framework.
 
+* ``adapter_calls``: how a tool finds the call that an adapter shows
 * ``arguments``: the JSON schema of a tool's arguments, and the check of what a model sends
 * ``call_files``: where the files of a call are, with the old text of those that it overwrites
 * ``calls``: a call of a tool, from its arguments to its result
@@ -7,11 +8,14 @@
 * ``docstrings``: what a docstring says of a function and of its arguments
 * ``failures``: how a tool call fails
 * ``folder_reader``: reads files in some folders only
+* ``langchain_tools``: the tools of a registry for LangChain
 * ``naming``: kind, title, files and line of a call, by name and arguments
+* ``openai_tools``: the tools of a registry for the OpenAI Agents SDK
 * ``registry``: tools by name, for every framework
 * ``results``: what a model reads of a result, and what people see of it
 * ``tool_context``: what a tool can do besides computing its result
 * ``turn_calls``: calls in a turn, and the permission that the session gives
+* ``wrapping``: shows the calls of any function
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from trunkline.tools.results import ToolResult as ToolResult
     from trunkline.tools.results import model_text as model_text
     from trunkline.tools.tool_context import ToolContext as ToolContext
+    from trunkline.tools.wrapping import wrap_tool as wrap_tool
 
 __all__ = [
     "Ask",
@@ -45,6 +50,7 @@ __all__ = [
     "ToolResult",
     "model_text",
     "tool",
+    "wrap_tool",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -61,5 +67,6 @@ __getattr__, __dir__ = lazy_names(
         "ToolResult": "trunkline.tools.results",
         "model_text": "trunkline.tools.results",
         "tool": "trunkline.tools.declaration",
+        "wrap_tool": "trunkline.tools.wrapping",
     },
 )

@@ -110,7 +110,10 @@ def result_schema(function: Callable[..., Any]) -> dict[str, Any] | None:
 
 def takes(function: Callable[..., Any], kind: type) -> str | None:
     """The name of the parameter that is annotated with a class; None if there is none."""
-    hints = _hints(getattr(function, "__name__", "a tool"), function)
+    try:
+        hints = _hints(getattr(function, "__name__", "a tool"), function)
+    except (ConfigurationError, TypeError):
+        return None  # A function that no model calls may have any annotations, or none.
     return next((key for key, hint in hints.items() if key != "return" and _is_given(hint, (kind,))), None)
 
 

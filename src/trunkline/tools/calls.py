@@ -11,6 +11,7 @@ import msgspec
 from trunkline.agents.own_thread import OwnThread
 from trunkline.tools.declaration import Ask, Rule, Tool
 from trunkline.tools.failures import ToolDenied, ToolError
+from trunkline.tools.results import json_value
 from trunkline.tools.tool_context import Asking, CallHost, ToolContext, refusal
 
 _END: Any = object()
@@ -42,7 +43,8 @@ def sent_object(given: Any) -> dict[str, Any]:
             given = msgspec.json.decode(given)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return {}
-    return dict(cast("dict[str, Any]", given)) if isinstance(given, dict) else {}
+    # Code may pass objects of its own, and what is shown is JSON.
+    return cast("dict[str, Any]", json_value(given)) if isinstance(given, dict) else {}
 
 
 async def rule_for(tool: Tool, arguments: dict[str, Any], context: ToolContext) -> Rule | Ask:
@@ -61,7 +63,14 @@ def asking_for(tool: Tool, rule: Rule | Ask, input: dict[str, Any]) -> Asking:
     """The question of a rule; one that asks nothing still goes by the policy."""
     asked = rule if isinstance(rule, Ask) else Ask()
     message = asked.message or f"{tool.title_of(input)}?"
-    return Asking(tool=tool, input=input, message=message, content=asked.content, asks=rule != "allow")
+    return Asking(
+        tool=tool,
+        input=input,
+        message=message,
+        content=asked.content,
+        before_run=True,
+        asks=rule != "allow",
+    )
 
 
 async def _permit(

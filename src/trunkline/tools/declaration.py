@@ -189,7 +189,7 @@ def make_tool(
 
     if not callable(function) or inspect.isclass(function):
         raise ConfigurationError(f"{function!r} is not a function: write @tool or @tool(...) above one")
-    named = name or _name_of(function)
+    named = name or name_of(function)
     return Tool(
         function,
         name=named,
@@ -237,7 +237,8 @@ def _arguments_of(name: str, given: Any, execute: Callable[..., Any]) -> Argumen
     return FunctionArguments(name, execute, ToolContext)
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function, also of a partial or an object that is called."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)

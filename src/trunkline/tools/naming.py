@@ -6,12 +6,40 @@ import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any, Protocol, TypeGuard, cast, get_args
 
 from trunkline import events as ev
+from trunkline.questions import Coverage, Option
 from trunkline.safe_text import one_line
 from trunkline.workspace.call_paths import openable_paths
 from trunkline.workspace.diffs import PATH_KEYS
+
+
+class Declared(Protocol):
+    """What the author of a tool says of it."""
+
+    @property
+    def kind(self) -> ev.ToolKind:
+        """What kind of tool it is."""
+        ...
+
+    @property
+    def always_covers_tool(self) -> bool:
+        """Whether "always" is for every call of it."""
+        ...
+
+    def title_of(self, arguments: Any) -> str:
+        """The title of a call."""
+        ...
+
+    def locations_of(self, arguments: Any) -> tuple[ev.Location, ...]:
+        """The files that a call works on."""
+        ...
+
+    def buttons(self, covers: Coverage | None) -> tuple[Option, ...]:
+        """The options of its permission."""
+        ...
+
 
 KindMapper = Callable[[str], ev.ToolKind | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from trunkline.errors import ConfigurationError
 from trunkline.session.context import TurnContext, current
@@ -13,6 +13,11 @@ from trunkline.tools.declaration import Tool, as_tool
 from trunkline.tools.failures import ToolError
 from trunkline.tools.tool_context import CallHost
 from trunkline.tools.turn_calls import TurnHost
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from agents import FunctionTool
 
 OnNoSession = Literal["refuse", "allow"]
 """What becomes of a call that must ask where there is no session: it is refused, or the caller allows it."""
@@ -87,6 +92,28 @@ class ToolRegistry(Mapping[str, Tool]):
         """
         check_on_no_session(on_no_session)
         return {name: _callable(one, on_no_session) for name, one in self._tools.items()}
+
+    def for_openai(self, *, on_no_session: OnNoSession = "refuse") -> list[FunctionTool]:
+        """The tools for the OpenAI Agents SDK: ``Agent(tools=registry.for_openai())``."""
+        check_on_no_session(on_no_session)
+        try:
+            from trunkline.tools.openai_tools import function_tools
+        except ImportError as error:
+            raise _missing(error, "openai") from error
+        return function_tools(self.values(), may_run=on_no_session == "allow")
+
+    def for_langchain(self, *, on_no_session: OnNoSession = "refuse") -> list[BaseTool]:
+        """The tools for LangChain: ``create_agent(model, tools=registry.for_langchain())``."""
+        check_on_no_session(on_no_session)
+        try:
+            from trunkline.tools.langchain_tools import structured_tools
+        except ImportError as error:
+            raise _missing(error, "langchain") from error
+        return structured_tools(self.values(), may_run=on_no_session == "allow")
+
+
+def _missing(error: ImportError, extra: str) -> ConfigurationError:
+    return ConfigurationError(f"{error.name or error} is missing: run `pip install 'trunkline[{extra}]'`")
 
 
 def check_on_no_session(given: Any) -> None:

@@ -16,6 +16,9 @@ from trunkline.content import Block, Content, DiffBlock, ImageBlock, TextBlock, 
 
 Shows = Literal["text", "table", "diff", "image"]
 
+SHOWN = "trunkline"
+"""The key under which a framework carries what people see of a result."""
+
 _MOST_ROWS = 200
 _MOST_CELL = 200
 _IMAGES = {
@@ -94,7 +97,7 @@ def model_text(result: Any) -> str:
 
 def json_text(value: Any) -> str:
     """Write any value as JSON."""
-    return msgspec.json.encode(json_value(value)).decode()
+    return _encoded(value).decode()
 
 
 def json_value(result: Any) -> Any:
@@ -103,7 +106,7 @@ def json_value(result: Any) -> Any:
         return json_value(result.value)
     if isinstance(result, bytes):
         return model_text(result)
-    return msgspec.to_builtins(result, str_keys=True, enc_hook=_encode_other)
+    return msgspec.json.decode(_encoded(result))
 
 
 def shown_content(result: Any, shows: Shows = "text") -> tuple[Content, ...]:
@@ -124,8 +127,25 @@ def shown_content(result: Any, shows: Shows = "text") -> tuple[Content, ...]:
         return (_diff(cast("Mapping[str, Any]", value)),)
     if value is None or isinstance(value, str):
         return (TextBlock(text=value),) if value else ()
-    text = msgspec.json.format(msgspec.json.encode(json_value(value)), indent=2).decode()
+    text = msgspec.json.format(_encoded(value), indent=2).decode()
     return (TextBlock(text=f"```json\n{text}\n```"),)
+
+
+def read_shown(artifact: Any) -> tuple[tuple[Content, ...], Any] | None:
+    """Read what people see of a result, and its JSON, where a framework carried both along."""
+    shown: Any = cast("dict[str, Any]", artifact).get(SHOWN) if isinstance(artifact, dict) else None
+    if not isinstance(shown, dict):
+        return None
+    given = cast("dict[str, Any]", shown)
+    try:
+        return msgspec.convert(given.get("content", ()), tuple[Content, ...]), given.get("raw")
+    except msgspec.ValidationError:
+        return None  # Somebody else's, under our name.
+
+
+def write_shown(result: Any, shows: Shows) -> dict[str, Any]:
+    """Write what people see of a result as JSON, for a framework to carry along."""
+    return {SHOWN: {"content": msgspec.to_builtins(shown_content(result, shows)), "raw": json_value(result)}}
 
 
 def _blocks(value: Any) -> tuple[Content, ...] | None:
@@ -157,6 +177,10 @@ def _text(value: Any) -> str | None:
 
 def _mime_type(data: bytes) -> str:
     return next((kind for start, kind in _IMAGES.items() if data.startswith(start)), "image/png")
+
+
+def _encoded(value: Any) -> bytes:
+    return msgspec.json.encode(msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_other))
 
 
 def _encode_other(value: Any) -> Any:

@@ -27,6 +27,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     input: dict[str, Any]
     message: str
     content: str | Content | Sequence[Content] = ()
+    before_run: bool = False
+    """Whether the call as a whole is asked about, before its tool runs."""
     asks: bool = True
     """False if the tool itself asks nothing: then only a policy counts."""
 

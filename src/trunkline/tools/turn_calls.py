@@ -37,15 +37,7 @@ class TurnHost(CallHost):
     async def permit(self, asking: Asking) -> Decision:
         """Ask the policy and the earlier answers of the session, then a person if the tool asks."""
         call_id, tool = self.call_id or "", asking.tool
-        paths = tuple(place.path for place in tool.locations_of(asking.input))
-        request = ToolRequest(
-            call_id=call_id,
-            tool=tool.name,
-            kind=tool.kind,
-            input=asking.input,
-            paths=paths,
-            always_covers_tool=tool.always_covers_tool,
-        )
+        request = request_for(asking, call_id)
         if not asking.asks and not self._ctx.has_policy:
             # An earlier "always reject" still counts.
             decision = self._ctx.decide(request)
@@ -60,7 +52,7 @@ class TurnHost(CallHost):
             call_id=call_id,
             options=tool.buttons(self._ctx.covers(request)),
             allows_edit=tool.allows_edit,
-            paths=paths,
+            paths=request.paths,
             content=asking.content,
             lane=self.lane,
             always_covers_tool=tool.always_covers_tool,
@@ -103,3 +95,16 @@ class TurnHost(CallHost):
 
     def _update(self, **fields: Any) -> None:
         self._ctx.emit(ev.ToolUpdate(call_id=self.call_id or "", lane=self.lane, **fields))
+
+
+def request_for(asking: Asking, call_id: str) -> ToolRequest:
+    """What the policy and the earlier answers of a session judge of a call."""
+    tool: Tool = asking.tool
+    return ToolRequest(
+        call_id=call_id,
+        tool=tool.name,
+        kind=tool.kind,
+        input=asking.input,
+        paths=tuple(place.path for place in tool.locations_of(asking.input)),
+        always_covers_tool=tool.always_covers_tool,
+    )

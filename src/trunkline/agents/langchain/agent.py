@@ -31,6 +31,7 @@ from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMid
 from trunkline.agents.langchain.permissions.operator_policy import apply_policy
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
+from trunkline.agents.langchain.tools.registered_tools import declared_tools
 from trunkline.agents.langchain.turn import GraphTurn
 from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.commands import Prompt
@@ -89,6 +90,7 @@ class LangChainAgent:
             else InstrumentedGraph(runnable, sees_model=False)
         )
         self._tools = tools_in(runnable)
+        self.declared = declared_tools(self._tools.values())
         made = card or self._make_card(name)
         self.card = msgspec.structs.replace(made, authoritative_history=self.durable)
 

@@ -173,13 +173,16 @@ class Channel:
     def _request(self, call: Mapping[str, Any], kind: ev.ToolKind) -> ToolRequest:
         """A call with the paths and the command among its arguments."""
         name, args = str(call["name"]), call.get("args")
+        declared = self.emitter.tools.declared.get(name)
+        named = () if declared is None else (place.path for place in declared.locations_of(args))
         return ToolRequest(
             call_id=str(call.get("id")),
             tool=name,
             kind=kind,
             input=args,
-            paths=tuple(self.emitter.call_files.paths(name, args)),
+            paths=tuple(dict.fromkeys((*named, *self.emitter.call_files.paths(name, args)))),
             command=command_in(args),
+            always_covers_tool=declared is not None and declared.always_covers_tool,
         )
 
 

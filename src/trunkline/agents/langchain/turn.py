@@ -56,6 +56,7 @@ from trunkline.agents.langchain.permissions.decide import note_approval
 from trunkline.agents.langchain.permissions.operator_policy import guard_run
 from trunkline.agents.langchain.stop_reasons import failure_in_message, map_to_stop_reason
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
+from trunkline.agents.langchain.tools.registered_tools import show_calls_of
 from trunkline.agents.langchain.tools.session_tools import (
     answer_open_calls,
     find_tool,
@@ -69,7 +70,6 @@ from trunkline.json_patch import same_json
 from trunkline.questions import ALLOW_KINDS, Coverage, Permission
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
-from trunkline.tools.naming import kind_of
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
@@ -105,6 +105,7 @@ class GraphTurn:
             kind_mapper=agent.kind_mapper,
             content_mapper=agent.content_mapper,
             annotations=self._annotations,
+            declared=agent.declared,
             call_files=call_files_of(agent.middleware, ctx.session.folders),
             emit_text=ctx.emit_text if event_filter is None else None,
             scrub=agent.scrub,
@@ -113,6 +114,7 @@ class GraphTurn:
         self._channel = Channel(
             ctx, self._emitter, durable=agent.durable, answers=answers, event_filter=event_filter
         )
+        show_calls_of(self._channel)
         apply_plan_options(self._channel, agent.middleware)
         self._state = SharedStateUpdates(self._channel, agent.runnable, agent.middleware)
         self._custom_events = CustomEvents(self._emitter, self._state.emit_fields)
@@ -405,7 +407,7 @@ class GraphTurn:
         return self._channel.covers(call, self._kind_of(str(call["name"])))
 
     def _kind_of(self, tool: str) -> ev.ToolKind:
-        return kind_of(tool, self._annotations(tool), self._agent.kind_mapper)
+        return self._emitter.kind_of(tool)
 
     def _answered_earlier(self, item: Pending) -> ev.Answered | None:
         """The answer that an earlier "always" of this session gives to a question that it covers."""

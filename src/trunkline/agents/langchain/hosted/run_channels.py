@@ -24,6 +24,7 @@ from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
 from trunkline.agents.langchain.pii import Scrub
+from trunkline.agents.langchain.tools.registered_tools import show_calls_of
 from trunkline.agents.langchain.user_functions import (
     SessionIdExtractor,
     contain_extractor,
@@ -232,6 +233,7 @@ class OwnRuns:
 
         own = OwnRun(turn, emitter, ended_by_wrapper=ended_by_wrapper, on_released=release)
         channel = Channel(turn.ctx, emitter, event_filter=event_filter, run=own, source=self)
+        show_calls_of(channel)
         return channel
 
     def _session(self, run: RunInfo) -> _Session:

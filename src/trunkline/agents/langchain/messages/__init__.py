@@ -12,4 +12,5 @@
 * ``refused_inputs``: attachments that a model refused, named as text in later requests
 * ``result_content``: what a ``content_mapper`` gives, read as content
 * ``server_tools``: calls of tools that the provider runs itself
+* ``tool_descriptions``: kind, title and files of calls
 """

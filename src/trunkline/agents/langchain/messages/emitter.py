@@ -22,10 +22,12 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutr
 from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
 from trunkline.agents.langchain.messages.provider_blocks import has_thought, is_tool_call
+from trunkline.agents.langchain.messages.tool_descriptions import Annotations, ToolDescriptions
 from trunkline.conversation import Call
 from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles
-from trunkline.tools.naming import KindMapper, kind_of, title_of
+from trunkline.tools.naming import Declared, KindMapper
+from trunkline.tools.results import read_shown
 
 ResultMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From a tool's message to what is shown of it; None for all of it."""
@@ -44,7 +46,8 @@ class Emitter:
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         content_mapper: ResultMapper | None = None,
-        annotations: Callable[[str], dict[str, Any] | None] | None = None,
+        annotations: Annotations | None = None,
+        declared: Mapping[str, Declared] | None = None,
         call_files: CallFiles | None = None,
         emit_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
@@ -55,18 +58,17 @@ class Emitter:
         """Send events to ``emit``; without ``text`` or ``reasoning`` these are left out.
 
         ``emit_text(text, message_id)`` is a faster way for the agent's own plain text. ``annotations`` gives
-        what an MCP server says of a tool. ``scrub`` removes personal data from a message, or gives None for
-        one that must not be shown; with it no tokens are emitted, only whole messages. ``step_kinds`` says
-        what is a step.
+        what an MCP server says of a tool, ``declared`` what the author of a registered one says.
+        ``scrub`` removes personal data from a message, or gives None for one that must not be shown; with it
+        no tokens are emitted, only whole messages. ``step_kinds`` says what is a step.
         """
         self.emit = emit
         self._emit_text = emit_text
         self.scrub = scrub
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
-        self._kind_mapper = kind_mapper
         self.content_mapper = content_mapper
-        self._annotations = annotations or _no_annotations
+        self.tools = ToolDescriptions(annotations, kind_mapper, declared)
         self.call_files = call_files or CallFiles()
         self.step_kinds = step_kinds
         self._step_numbers = itertools.count(1)
@@ -225,15 +227,14 @@ class Emitter:
             if known is not None:
                 messages |= known.messages
                 call_id = f"{call_id}~{len(messages)}"
-            annotations = self._annotations(name)
-            kind = kind_of(name, annotations, self._kind_mapper)
+            kind, title = self.tools.announce(name)
             call = self._calls[lane, native_id] = CallState(call_id, native_id, name, kind)
             self._emit(
                 ev.ToolCall(
                     call_id=call_id,
                     name=name,
                     kind=kind,
-                    title=title_of(name, None, annotations),
+                    title=title,
                     message_id=message_id,
                     native_id=native_id,
                 ),
@@ -244,7 +245,7 @@ class Emitter:
 
     def kind_of(self, name: str) -> ev.ToolKind:
         """The kind that calls of a tool are announced with."""
-        return kind_of(name, self._annotations(name), self._kind_mapper)
+        return self.tools.kind_of(name)
 
     def call_id_of(self, lane: str | None, native_id: str) -> str | None:
         """The id under which a call was announced."""
@@ -274,9 +275,9 @@ class Emitter:
         self._emit(
             ev.ToolUpdate(
                 call_id=call.call_id,
-                title=title_of(call.name, args, self._annotations(call.name)),
+                title=self.tools.title_of(call.name, args),
                 input=json_value(args),
-                locations=self.call_files.locations(call.name, args) or None,
+                locations=self.tools.locations(call.name, args, self.call_files),
                 content=diff or None,
             ),
             lane,
@@ -367,10 +368,13 @@ class Emitter:
             denied = call.refused is not None
             failed = is_failure(message) and not denied
             mapped = self.content_mapper(message) if self.content_mapper is not None else None
+            artifact = getattr(message, "artifact", None) if self.scrub is None else None
+            shown = read_shown(artifact) if mapped is None else None
+            if shown is not None:
+                mapped, artifact = shown
             content = self.mapper.content_of(message.content) if mapped is None else mapped
             # A call that shows a change keeps it, unless there is something else to show.
             keeps_diff = call.diff and not mapped and not (failed or denied)
-            artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
                 raw = call.returned.content  # LangChain rewrites the content of a model's input for tracing.
@@ -381,7 +385,7 @@ class Emitter:
                     # A refusal shows the text that the model gets.
                     content=None if keeps_diff else content,
                     raw_output=None
-                    if denied or mapped is not None
+                    if denied or (mapped is not None and shown is None)
                     else json_value(raw if artifact is None else artifact),
                     reason=c.text_of(content)[:_REASON_LENGTH] if failed else call.refused,
                     result_message_id=message.id,
@@ -476,7 +480,3 @@ class Emitter:
             return
         self._plan = todos
         self._emit(ev.Plan(entries=plan_entries(cast("list[Any]", todos))), None)
-
-
-def _no_annotations(name: str) -> None:
-    """No annotations."""

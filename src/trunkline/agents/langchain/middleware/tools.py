@@ -24,8 +24,10 @@ from trunkline.agents.langchain.errors import answer_error, explain
 from trunkline.agents.langchain.messages.result_content import ContentMapper, contain_content_mapper
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, TOOL_HOOKS, inline, remove_hooks
 from trunkline.agents.langchain.middleware._run_observer import add_to_state
+from trunkline.agents.langchain.tools.registered_tools import declare
 from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.errors import TurnCancelled
+from trunkline.tools.adapter_calls import declared_tool
 from trunkline.tools.naming import KindMapper, kind_of
 
 __all__ = ["ContentMapper", "ToolEventFilter", "ToolMiddleware"]
@@ -105,12 +107,16 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             channel.emitter.content_mapper = self.content_mapper
         if channel is None or not self._ends or is_nested(request.runtime):
             return None  # The calls of a subagent are told by callback, which knows where they belong.
+        declare(channel, request.tool)
         if not self.emit_tool_start:
             return channel
         call: Any = request.tool_call
         call_id = channel.emitter.describe(None, call)
         hints = getattr(request.tool, "metadata", None)
+        declared = declared_tool(request.tool)
         kind = kind_of(call["name"], hints, self.tool_kind_mapper)
+        if declared is not None and self.tool_kind_mapper is None:
+            kind = declared.kind
         if kind != channel.emitter.kind_of(call["name"]):
             channel.emit(ev.ToolUpdate(call_id=call_id, kind=kind))
         if not is_followed(channel, request.runtime.config):

@@ -31,10 +31,19 @@ from pydantic import BeforeValidator, Discriminator
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.errors import ConfigurationError
-from trunkline.questions import ALLOW_KINDS, Coverage, Form, Option, Permission, Question, default_options
+from trunkline.questions import (
+    ALLOW_KINDS,
+    Coverage,
+    Form,
+    Option,
+    Permission,
+    Question,
+    default_options,
+    name_coverage,
+)
 from trunkline.session.context import Decision
 from trunkline.session.handles import in_loop
-from trunkline.tools.naming import kind_of
+from trunkline.tools.naming import Declared, kind_of
 from trunkline.workspace.always import coverage_of
 
 log = logging.getLogger("trunkline.langchain")
@@ -213,7 +222,9 @@ def _decision_steps(
     ]
     if set(words) <= {"reject"}:
         return _refuse(channel, call, lane, f"No call of {name} can be approved here; it did not run.")
-    message = (describe(call) if callable(describe) else describe) or f"Run {name}?"
+    declared = None if channel is None else channel.emitter.tools.declared.get(name)
+    usual = f"Run {name}?" if declared is None else f"{declared.title_of(call.get('args'))}?"
+    message = (describe(call) if callable(describe) else describe) or usual
     if channel is None:
         return _interrupt(call, words, message)
     call_id = channel.emitter.describe(lane, call)
@@ -223,7 +234,7 @@ def _decision_steps(
         Permission(
             message=message,
             call_id=call_id,
-            options=_options(words, covers),
+            options=_options(words, covers, declared),
             allows_edit="edit" in words,
             covers=covers,
         ),
@@ -255,7 +266,8 @@ def _decision_steps(
 
 def _key(call: Call, lane: str | None) -> str:
     """Name a call the same way in every process; the id alone may be given twice by a careless model."""
-    text = json.dumps([call["name"], call.get("args")], sort_keys=True, default=str)
+    about = [call["question"]] if "question" in call else []  # A tool may ask more than once.
+    text = json.dumps([call["name"], call.get("args"), *about], sort_keys=True, default=str)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return f"permit:{lane or ''}:{call.get('id')}:{digest}"
 
@@ -344,8 +356,12 @@ _BUTTONS: tuple[tuple[Word, Option], ...] = (
 )
 
 
-def _options(words: list[Word], covers: Coverage | None) -> tuple[Option, ...]:
+def _options(
+    words: list[Word], covers: Coverage | None, declared: Declared | None = None
+) -> tuple[Option, ...]:
     """The buttons for these decisions; none for good where such an answer would not count."""
+    if declared is not None and "respond" not in words:
+        return name_coverage(declared.buttons(covers), covers)
     named = {option.option_id: option for option in default_options(always=covers is not None, covers=covers)}
     offered = dict.fromkeys(option for word, option in _BUTTONS if word in words)
     return tuple(

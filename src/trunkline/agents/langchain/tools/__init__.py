@@ -7,5 +7,6 @@
 * ``mcp_results``: the result of an MCP tool as the content of a tool message
 * ``mcp_servers``: the MCP servers of one session, opened side by side
 * ``mcp_tools``: the tools of MCP servers as LangChain's
+* ``registered_tools``: tools of a registry, and the calls that are shown of them
 * ``session_tools``: adds a session's own tools to a compiled graph
 """
