@@ -175,3 +175,24 @@ async def test_closing_the_hub_ends_every_process(tmp_path: Path) -> None:
         pids = [int(await ask(await here.hub.create(), "pid")) for _ in range(3)]
         assert all(map(is_alive, pids))
     assert not any(map(is_alive, pids))
+
+
+async def test_the_process_of_a_session_is_started_in_the_folder_of_the_session(tmp_path: Path) -> None:
+    project, ours = tmp_path / "project", tmp_path / "ours"
+    project.mkdir()
+    ours.mkdir()
+    async with world(tmp_path, cwd=str(ours)) as here:
+        assert await ask(await here.hub.create(cwd=str(project)), "folder") == str(project)
+        assert await ask(await here.hub.create(), "folder") == str(ours)
+        gone = await here.hub.create(cwd=str(tmp_path / "gone"))
+        assert await ask(gone, "folder") == str(ours)
+    async with world(tmp_path, cwd=str(ours), shared=True) as here:
+        assert await ask(await here.hub.create(cwd=str(project)), "folder") == str(ours)
+
+
+def test_a_command_that_names_a_file_of_our_folder_is_started_there(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").touch()
+    project = tmp_path / "project"
+    project.mkdir()
+    assert AcpAgent("python", ["agent.py"], cwd=tmp_path).folder_for(str(project)) == str(tmp_path)
+    assert AcpAgent("python", ["other.py"], cwd=tmp_path).folder_for(str(project)) == str(project)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from tests.agents.acp.scripted import scripted
 from tests.hubs import soon, until
@@ -14,9 +15,9 @@ from trunkline.agents.acp.processes import AgentProcesses
 async def processes(*, shared: bool = False, idle: float = 60.0) -> AsyncGenerator[AgentProcesses]:
     """The processes of a scripted agent."""
 
-    async def start() -> AgentConnection:
+    async def start(cwd: str | None) -> AgentConnection:
         command, args = scripted()
-        connection = AgentConnection(command, args)
+        connection = AgentConnection(command, args, cwd=cwd)
         await connection.start()
         return connection
 
@@ -57,13 +58,13 @@ async def test_two_who_ask_at_once_get_two_processes_or_share_one() -> None:
 async def test_a_process_that_hangs_at_its_start_holds_up_nobody_else() -> None:
     hangs, started = [True], asyncio.Event()
 
-    async def start() -> AgentConnection:
+    async def start(cwd: str | None) -> AgentConnection:
         if hangs:
             hangs.clear()
             started.set()
             await asyncio.Event().wait()
         command, args = scripted()
-        connection = AgentConnection(command, args)
+        connection = AgentConnection(command, args, cwd=cwd)
         await connection.start()
         return connection
 
@@ -118,3 +119,27 @@ async def test_who_is_cancelled_while_a_process_ends_still_ends_it() -> None:
         releasing.cancel()
         await asyncio.wait({releasing})
         await soon(connection.ended.wait())
+
+
+async def test_a_process_is_started_in_the_folder_of_its_session(tmp_path: Path) -> None:
+    async with processes() as pool:
+        prepared = await pool.prepare()
+        taken = await pool.take(str(tmp_path))
+        assert (taken is prepared, taken.cwd) == (False, str(tmp_path))
+        await soon(prepared.ended.wait())
+        pool.give_back(taken)
+        assert await pool.take(str(tmp_path)) is taken
+
+
+async def test_a_process_that_was_logged_in_serves_the_next_session_in_any_folder(tmp_path: Path) -> None:
+    async with processes() as pool:
+        prepared = await pool.prepare()
+        pool.prefer(prepared)
+        assert await pool.take(str(tmp_path)) is prepared
+
+
+async def test_a_shared_process_stays_in_the_folder_of_the_agent(tmp_path: Path) -> None:
+    async with processes(shared=True) as pool:
+        first, second = await pool.take(str(tmp_path)), await pool.take("/")
+        assert first is second
+        assert first.cwd is None

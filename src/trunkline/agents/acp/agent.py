@@ -72,7 +72,8 @@ class AcpAgent:
     ) -> None:
         """Use a command that speaks ACP on its stdin and stdout; it is started when it is needed.
 
-        * ``cwd``: the folder of its processes, and of sessions whose client names none (ours)
+        * ``cwd``: the folder of sessions whose client names none (ours), and of a shared process; any other
+          process is started in the folder of its session
         * ``env``: variables to add; ``env_allow``: patterns of the variables of ours that it gets (all of
           them, but never those that begin with TRUNKLINE_)
         * ``session_meta``: the ``_meta`` of session/new; ``session_options``: options of the agent's own,
@@ -127,12 +128,12 @@ class AcpAgent:
             )
         return self._processes
 
-    async def _start(self) -> AgentConnection:
+    async def _start(self, cwd: str | None = None) -> AgentConnection:
         profile = self.profile
         connection = AgentConnection(
             self.command_line[0],
             self.command_line[1:],
-            cwd=self.cwd,
+            cwd=cwd or self.cwd,
             env=self._env,
             env_allow=self._env_allow,
             fs=profile.files,
@@ -142,6 +143,19 @@ class AcpAgent:
         await connection.start()
         self.take_initialize(connection.initialize)
         return connection
+
+    def folder_for(self, cwd: str | None) -> str:
+        """Give the folder in which to start the process of a session that works in ``cwd``.
+
+        It is ours when that folder is not there, and for a command that names a file of our folder
+        (``python agent.py``), which would not be found elsewhere.
+        """
+        is_bound = any(os.path.isfile(os.path.join(self.cwd, word)) for word in self._relative_words)
+        return cwd if cwd is not None and not is_bound and os.path.isdir(cwd) else self.cwd
+
+    @property
+    def _relative_words(self) -> list[str]:
+        return [word for word in self.command_line if not os.path.isabs(word)]
 
     def take_initialize(self, answer: Mapping[str, Any]) -> None:
         """Take the agent's answer to ``initialize``: its profile and its card."""
@@ -285,6 +299,7 @@ class AcpAgent:
             raise InvalidCommand(f"{method_id!r} is a login {way}, and start the agent again")
         try:
             await connection.request("authenticate", {"methodId": method_id})
+            self.processes.prefer(connection)
         except RpcError as error:
             raise AgentError(f"{self.card.name} could not log in by {method.name}: {error}") from None
 

@@ -85,7 +85,8 @@ class AgentConnection:
         """Called once when the process has ended by itself, or cannot be used any more."""
         self.noise: deque[str] = deque(maxlen=20)
         """The last lines that are no messages."""
-        self._cwd = cwd
+        self.cwd = cwd
+        """The folder in which the process is started."""
         self._env = dict(env or {})
         self._env_allow = tuple(env_allow)
         self._params = initialize_params(fs=fs, meta=client_meta)
@@ -119,12 +120,12 @@ class AgentConnection:
         """Start the process, without a handshake."""
         try:
             await self._process.start(
-                self.command, self.args, env=self._env, cwd=self._cwd, env_allow=self._env_allow
+                self.command, self.args, env=self._env, cwd=self.cwd, env_allow=self._env_allow
             )
         except FileNotFoundError as error:
             if error.filename == self.command:
                 raise AgentCommandNotFound(self.command, self._env.get("PATH")) from None
-            raise AgentError(f"the folder {self._cwd!r} of the agent {self.command} does not exist") from None
+            raise AgentError(f"the folder {self.cwd!r} of the agent {self.command} does not exist") from None
         except (OSError, ValueError) as error:
             raise AgentError(f"the agent {self.command} cannot be started: {error}") from None
 

@@ -88,7 +88,7 @@ class NativeSession:
         await self.let_go()
         failures: dict[str, str] = {}
         while True:
-            connection = self._process_of_fork() or await self._agent.processes.take()
+            connection = self._process_of_fork() or await self._agent.processes.take(self._folder())
             try:
                 result = await self._open_at(connection, failures)
                 break
@@ -163,7 +163,7 @@ class NativeSession:
     async def load_history(self) -> list[Mapping[str, Any]]:
         """Load the session at the agent and give what it replays; raises AgentError if it cannot."""
         native_id = str(self._kept().get("session_id"))
-        connection = await self._agent.processes.take()
+        connection = await self._agent.processes.take(self._folder())
         replay: list[Mapping[str, Any]] = []
         self._replay = replay
         params = self._session_params(connection)
@@ -200,6 +200,9 @@ class NativeSession:
         await self.keep(native_id)
         self._attach(connection, native_id)
         return result
+
+    def _folder(self) -> str:
+        return self._agent.folder_for(self._view.cwd)
 
     def _session_params(self, connection: AgentConnection) -> dict[str, Any]:
         view = self._view

@@ -1,7 +1,7 @@
 """The processes of one ACP agent: one for each session, or one for all of them.
 
-The process that did the first handshake waits for the first session. One that no session uses ends after a
-while.
+The process that did the first handshake waits for the first session, if that is in the same folder. One that
+no session uses ends after a while.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ log = logging.getLogger("trunkline.acp")
 class AgentProcesses:
     """Starts, hands out and ends the processes of an agent."""
 
-    def __init__(self, start: Callable[[], Awaitable[AgentConnection]], *, shared: bool, idle: float) -> None:
-        """Use ``start`` to get a process that is ready; one that is not used ends after ``idle`` seconds."""
+    def __init__(
+        self, start: Callable[[str | None], Awaitable[AgentConnection]], *, shared: bool, idle: float
+    ) -> None:
+        """Use ``start`` to get a process that is ready, in a folder (None: the agent's own).
+
+        One that is not used ends after ``idle`` seconds.
+        """
         self._start = start
         self._shared = shared
         self._idle = idle
         self._spare: AgentConnection | None = None
         self._users: dict[AgentConnection, int] = {}
         self._retired: set[AgentConnection] = set()
+        self._preferred: AgentConnection | None = None
         self._lock = asyncio.Lock()
         self._closing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -36,16 +42,27 @@ class AgentProcesses:
             used = next((one for one in self._users if not one.ended.is_set()), None)
             return used or await self._have_spare()
 
-    async def take(self) -> AgentConnection:
-        """Give a process to a session, which gives it back with ``release``."""
+    async def take(self, cwd: str | None = None) -> AgentConnection:
+        """Give a process to a session, which gives it back with ``release``.
+
+        A process of one session is started in the session's folder, a shared one in the agent's own.
+        """
         async with self._lock:
             if self._shared:
                 usable = (one for one in self._users if not one.ended.is_set() and one not in self._retired)
                 return self._hand_out(next(usable, None) or await self._have_spare())
-            if self._spare is not None and not self._spare.ended.is_set():
-                return self._hand_out(self._spare)
+            spare = self._spare
+            if spare is not None and not spare.ended.is_set():
+                if cwd is None or spare.cwd == cwd or spare is self._preferred:
+                    return self._hand_out(spare)
+                # Some agents read their settings in the folder of their process, and show it.
+                self._close_spare()
         # Several start at once: one that hangs holds up its own session alone.
-        return self._hand_out(await self._start())
+        return self._hand_out(await self._start(cwd))
+
+    def prefer(self, connection: AgentConnection) -> None:
+        """Give a process to the next session in whatever folder that is: it is the one that was logged in."""
+        self._preferred = connection
 
     def _hand_out(self, connection: AgentConnection) -> AgentConnection:
         if connection is self._spare:
@@ -102,7 +119,7 @@ class AgentProcesses:
 
     async def _have_spare(self) -> AgentConnection:
         if self._spare is None or self._spare.ended.is_set():
-            self._set_spare(await self._start())
+            self._set_spare(await self._start(None))
         assert self._spare is not None
         return self._spare
 

@@ -317,6 +317,8 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         finish(session_id, json.dumps(session["said"]))
     elif word == "cwd":
         finish(session_id, json.dumps([session["cwd"], session["servers"]]))
+    elif word == "folder":
+        finish(session_id, os.getcwd())
     elif word == "blocks":
         finish(session_id, json.dumps(blocks))
     elif word == "env":

@@ -36,15 +36,15 @@ _NEVER = 10 * 365 * 86400.0
 class OneProcess(AgentProcesses):
     """The editor's process: it is started once, and stays the same after its end."""
 
-    def __init__(self, start: Callable[[], Awaitable[AgentConnection]]) -> None:
+    def __init__(self, start: Callable[[str | None], Awaitable[AgentConnection]]) -> None:
         super().__init__(start, shared=True, idle=_NEVER)
         self._one: AgentConnection | None = None
 
-    async def take(self) -> AgentConnection:
-        """Give the process."""
+    async def take(self, cwd: str | None = None) -> AgentConnection:
+        """Give the process; it is in the folder in which the editor started us."""
         async with self._lock:
             if self._one is None:
-                self._one = await self._start()
+                self._one = await self._start(cwd)
         return self._hand_out(self._one)
 
     async def prepare(self) -> AgentConnection:
@@ -218,7 +218,7 @@ class SpliceAgent(AcpAgent):
             self._processes = OneProcess(self._start)
         return self._processes
 
-    async def _start(self) -> AgentConnection:
+    async def _start(self, cwd: str | None = None) -> AgentConnection:
         connection = SpliceConnection(
             self.command_line[0],
             self.command_line[1:],
