@@ -1,9 +1,9 @@
 """Ledgers for tests: the made-up household, and small ones line by line."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from trunkline.demos.finance.ledger.classification import classify
 from trunkline.demos.finance.ledger.dataset import SEED
@@ -39,7 +39,7 @@ def empty_ledger() -> sqlite3.Connection:
     return db
 
 
-def ledger_of(lines: Iterable[Line | tuple[str, int, str] | tuple[str, int, str, str]]) -> sqlite3.Connection:
+def ledger_of(lines: Iterable[Sequence[Any]]) -> sqlite3.Connection:
     """A ledger with four accounts and these lines, classified; ids are 1, 2, 3 in their order."""
     db = empty_ledger()
     db.executemany("INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?)", ACCOUNTS)
@@ -48,7 +48,7 @@ def ledger_of(lines: Iterable[Line | tuple[str, int, str] | tuple[str, int, str,
 
 
 def add(
-    db: sqlite3.Connection, lines: Iterable[Line | tuple[str, int, str] | tuple[str, int, str, str]]
+    db: sqlite3.Connection, lines: Iterable[Sequence[Any]]
 ) -> None:
     """Add lines as an import does."""
     start = db.execute("SELECT count(*) FROM transactions").fetchone()[0]

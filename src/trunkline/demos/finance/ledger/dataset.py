@@ -218,6 +218,7 @@ class _Household:
         if month.month == 12:
             yield _Line(CARD, on(9), -12990, "AMZN MKTP DE*GESCHENKE")
             yield _Line(CARD, on(14), -6900, "THALIA BUECHER BERLIN 0231")
+        if month.month == 12 and age < 12:
             yield _Line(CHECKING, on(18), -4550, "BLUMEN UND GESCHENKE LINDE")
         if age in (8, 20):
             yield from self._journey(month, age)

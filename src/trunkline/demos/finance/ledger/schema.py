@@ -20,7 +20,7 @@ UNCATEGORIZED = "Uncategorized"
 """The category of what no rule knows."""
 
 _VERSION_1 = (
-    # source: 'demo' (made up), 'file' (an imported statement), 'bank' (a sync). See views.VISIBLE_ACCOUNTS.
+    # source: 'demo' (made up), 'file' (an imported statement), 'bank' (a sync). See views.VISIBLE.
     """CREATE TABLE accounts (
         id TEXT PRIMARY KEY NOT NULL,
         name TEXT NOT NULL,

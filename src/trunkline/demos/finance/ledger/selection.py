@@ -16,6 +16,9 @@ LEFT_OUT = "transfers between own accounts and card payments left out"
 NETTED = "refunds netted against their charges"
 SEPARATE = "currencies kept apart"
 
+TAGGED = "coalesce(CASE kind WHEN 'refund' THEN pair_id END, id)"
+"""The transaction whose tags a row of ``spending`` has: a refund has those of its charge."""
+
 Value = str | int | float | date | None
 
 
@@ -31,8 +34,14 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
     """Words in the description."""
     currency: str | None = None
+    minimum: int | None = None
+    """Only charges of at least so many minor units; refunds are then left out."""
     excluding: tuple[str, ...] = ()
     """Categories or groups that do not count."""
+
+
+EVERYTHING = Filters()
+"""No condition."""
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -42,11 +51,11 @@ class Condition(msgspec.Struct, frozen=True):
     values: tuple[Value, ...] = ()
 
 
-def conditions(filters: Filters, period: Period | None, *, day: str = "day") -> Condition:
-    """Give the WHERE clause (without the word) over the view ``spending`` or ``income``."""
+def conditions(filters: Filters, period: Period | None, *, amount: str = "spent") -> Condition:
+    """Give the WHERE clause (without the word) over the view ``spending``, or another with such columns."""
     parts: list[Condition] = []
     if period is not None:
-        parts.append(Condition(f"{day} BETWEEN ? AND ?", (period.start, period.end)))
+        parts.append(Condition("day BETWEEN ? AND ?", (period.start, period.end)))
     if filters.category is not None:
         parts.append(_either(("category", "category_group"), filters.category))
     if filters.merchant is not None:
@@ -54,13 +63,14 @@ def conditions(filters: Filters, period: Period | None, *, day: str = "day") -> 
     if filters.account is not None:
         parts.append(_either(("account", "account_id"), filters.account))
     if filters.tag is not None:
-        tagged = "coalesce(CASE kind WHEN 'refund' THEN pair_id END, id)"
-        tag = f"{tagged} IN (SELECT transaction_id FROM tags WHERE tag = ? COLLATE NOCASE)"
+        tag = f"{TAGGED} IN (SELECT transaction_id FROM tags WHERE tag = ? COLLATE NOCASE)"
         parts.append(Condition(tag, (filters.tag,)))
     if filters.text is not None:
         parts.append(Condition("instr(lower(description), lower(?)) > 0", (filters.text,)))
     if filters.currency is not None:
         parts.append(Condition("currency = ?", (filters.currency.upper(),)))
+    if filters.minimum is not None:
+        parts.append(Condition(f"{amount} >= ?", (filters.minimum,)))
     for name in filters.excluding:
         either = _either(("category", "category_group"), name)
         parts.append(Condition(f"NOT {either.sql}", either.values))
@@ -87,6 +97,8 @@ def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
         )
         if value is not None
     ]
+    if filters.minimum is not None:
+        said.append(f"at least {filters.minimum} in minor units")
     said += [f"without {name}" for name in filters.excluding]
     return (*said, LEFT_OUT, *((NETTED,) if spending else ()), SEPARATE)
 

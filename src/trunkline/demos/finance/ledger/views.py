@@ -12,11 +12,12 @@
 
 from __future__ import annotations
 
-VISIBLE_ACCOUNTS = """SELECT * FROM accounts
-WHERE source <> 'demo' OR NOT EXISTS (
-    SELECT 1 FROM accounts AS own JOIN transactions ON account_id = own.id WHERE own.source <> 'demo'
+VISIBLE = """source <> 'demo' OR NOT EXISTS (
+    SELECT 1 FROM {accounts} AS own JOIN {transactions} ON account_id = own.id WHERE own.source <> 'demo'
 )"""
-"""All accounts; the made-up ones only as long as there is no transaction of one's own."""
+"""Which accounts count: all; the made-up ones only as long as there is no transaction of one's own."""
+
+_ACCOUNTS = f"SELECT * FROM accounts WHERE {VISIBLE.format(accounts='accounts', transactions='transactions')}"
 
 _ENTRIES = """SELECT t.id, t.account_id, a.name AS account, a.kind AS account_kind, t.posted, t.amount,
     t.currency, t.description, t.merchant, t.category, coalesce(c.parent, t.category) AS category_group,
@@ -40,7 +41,7 @@ FROM entries
 WHERE kind = 'income'"""
 
 VIEWS = {
-    "visible_accounts": VISIBLE_ACCOUNTS,
+    "visible_accounts": _ACCOUNTS,
     "entries": _ENTRIES,
     "spending": _SPENDING,
     "income": _INCOME,
