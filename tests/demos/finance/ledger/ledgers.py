@@ -47,9 +47,7 @@ def ledger_of(lines: Iterable[Sequence[Any]]) -> sqlite3.Connection:
     return db
 
 
-def add(
-    db: sqlite3.Connection, lines: Iterable[Sequence[Any]]
-) -> None:
+def add(db: sqlite3.Connection, lines: Iterable[Sequence[Any]]) -> None:
     """Add lines as an import does."""
     start = db.execute("SELECT count(*) FROM transactions").fetchone()[0]
     for number, line in enumerate(lines, start + 1):

@@ -7,7 +7,8 @@ when one is drawn.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -91,11 +92,16 @@ def bar_chart_png(title: str, bars: Sequence[Bar], subtitle: str = "") -> bytes:
     height = _TOP + _ROW * len(bars) + _MARGIN
     image = Image.new("RGB", (_WIDTH * scale, height * scale), _BACKGROUND)
     draw = ImageDraw.Draw(image)
-    large, normal, small = (ImageFont.load_default(size * scale) for size in (22, 15, 14))
+    texts = [title, subtitle, *(_short(bar.label) for bar in bars)]
+    name = _font_name(texts)
+    large, normal, small = (
+        ImageFont.truetype(name, size * scale) if name else ImageFont.load_default(size * scale)
+        for size in (22, 15, 14)
+    )
+    title, subtitle, *labels = texts if name else map(_plain, texts)
     draw.text((_MARGIN * scale, 22 * scale), title, fill=_INK, font=large)
     draw.text((_MARGIN * scale, 56 * scale), subtitle, fill=_PALE, font=small)
 
-    labels = [_short(bar.label) for bar in bars]
     amounts = [format_amount(bar.amount, bar.currency) for bar in bars]
     left = _MARGIN * scale + int(max(draw.textlength(label, font=normal) for label in labels)) + 16 * scale
     room = int(max(draw.textlength(amount, font=normal) for amount in amounts)) + 14 * scale
@@ -116,3 +122,35 @@ def bar_chart_png(title: str, bars: Sequence[Bar], subtitle: str = "") -> bytes:
     data = io.BytesIO()
     image.save(data, "PNG", optimize=True)
     return data.getvalue()
+
+
+_FONTS = (
+    "DejaVuSans.ttf",
+    "Arial.ttf",
+    "arial.ttf",
+    "LiberationSans-Regular.ttf",
+    "NotoSans-Regular.ttf",
+    "Helvetica.ttc",
+)
+
+
+def _font_name(texts: Iterable[str]) -> str | None:
+    """Give a font of this machine if a text needs one: that of Pillow has the letters of ASCII only."""
+    from PIL import ImageFont
+
+    if all(text.replace("…", "").isascii() for text in texts):
+        return None
+    for name in _FONTS:
+        try:
+            ImageFont.truetype(name, 10)
+        except OSError:
+            continue
+        return name
+    return None
+
+
+def _plain(text: str) -> str:
+    """Write a text with letters of ASCII: Größe is Grosse; what has no such letter is a question mark."""
+    words = text.replace("ß", "ss").replace("\u2013", "-").replace("…", "...")
+    letters = (letter for letter in unicodedata.normalize("NFKD", words) if not unicodedata.combining(letter))
+    return "".join(letter if letter.isascii() else "?" for letter in letters)

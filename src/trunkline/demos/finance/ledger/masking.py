@@ -10,7 +10,12 @@ import re
 
 KEPT = 4
 """How many characters at the end stay."""
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+# In one piece, or in groups of four of which the last may be shorter.
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}"
+    r"(?:[A-Za-z0-9]{11,30}|(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -](?=[A-Za-z]{0,3}\d)[A-Za-z0-9]{1,4})?)"
+    r"(?![A-Za-z0-9])"
+)
 _DIGITS = re.compile(r"(?<![0-9])\d(?:[ -]?\d){7,}(?![0-9])")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}-\d{2}-\d{4}")
 

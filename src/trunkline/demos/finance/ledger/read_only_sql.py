@@ -109,6 +109,8 @@ class _Guard:
         token = secrets.token_hex(8)
         self._views = {f"transactions_{token}", f"accounts_{token}"}
         try:
+            tables = {row[0].lower() for row in db.execute("SELECT name FROM main.sqlite_master")}
+            self._hidden = tables - set(TABLES)
             self._make_views(token)
             db.execute("PRAGMA query_only=1")
         except sqlite3.Error as error:
@@ -124,9 +126,9 @@ class _Guard:
         views = {
             f"accounts_{token}": "SELECT mask_text(id) AS id, mask_text(name) AS name, kind, currency, "
             f"mask_number(number) AS number, institution, source FROM main.accounts WHERE {visible}",
-            f"transactions_{token}": "SELECT id, mask_text(account_id) AS account_id, posted, amount, currency, "
-            "mask_text(description) AS description, mask_text(merchant) AS merchant, category, category_by, "
-            "kind, pair_id, pending, mask_text(note) AS note FROM main.transactions "
+            f"transactions_{token}": "SELECT id, mask_text(account_id) AS account_id, posted, amount, "
+            "currency, mask_text(description) AS description, mask_text(merchant) AS merchant, category, "
+            "category_by, kind, pair_id, pending, mask_text(note) AS note FROM main.transactions "
             f"WHERE account_id IN (SELECT id FROM main.accounts WHERE {visible})",
             "accounts": f"SELECT * FROM temp.accounts_{token}",
             "transactions": f"SELECT * FROM temp.transactions_{token}",
@@ -156,10 +158,13 @@ class _Guard:
     def _may_read(self, table: str, schema: str | None, source: str | None) -> bool:
         if table.startswith("sqlite_"):
             return False
-        # A name without a schema is one of this query itself: a WITH clause, a subquery.
-        if schema in ("temp", None, ""):
+        if schema == "temp":
             return True
-        return schema == "main" and (table in _PLAIN_TABLES or source in self._views)
+        if schema == "main":
+            return table in _PLAIN_TABLES or source in self._views
+        # Without a schema it is a name of the query itself (a WITH clause, a subquery), or a table of which
+        # no column is used, as in count(*).
+        return not schema and table.lower() not in self._hidden
 
     def run(self, query: str, limit: int) -> SqlTable:
         deadline = time.monotonic() + self._seconds
@@ -206,6 +211,8 @@ class _Guard:
         text = str(error)
         if "one statement" in text:
             return LedgerError("the query was refused: only one statement at a time is possible")
+        if "cannot modify" in text:
+            return LedgerError("the query was refused: it does more than read: only SELECT is possible")
         if "too big" in text:
             return LedgerError("the query was stopped: a text in it became too long")
         if "variables" in text:
@@ -213,7 +220,7 @@ class _Guard:
         return LedgerError(f"the query failed: {text}; it can read {_READABLE}")
 
 
-def _on_text(function: Callable[[str], str]) -> Callable[[object], object]:
+def _on_text(function: Callable[[str], str]) -> Callable[[Cell], Cell]:
     return lambda value: function(value) if isinstance(value, str) else value
 
 

@@ -65,15 +65,14 @@ def budget_status(db: sqlite3.Connection, today: date, month: Period | None = No
         rows=sum(row[2] for row in sums),
         totals=tuple(Money(currency, amount) for currency, amount, _ in sums),
         sql=fill(_LINES, values),
-        lines=tuple(_line(*row, gone, period.days) for row in select(db, _LINES, values)),
+        lines=tuple(_line(row, gone, period.days) for row in select(db, _LINES, values)),
         day=gone,
         days=period.days,
     )
 
 
-def _line(
-    category: str, currency: str, monthly: int, spent: int, rows: int, gone: int, days: int
-) -> BudgetLine:
+def _line(row: tuple[str, str, int, int, int], gone: int, days: int) -> BudgetLine:
+    category, currency, monthly, spent, rows = row
     expected = round(monthly * gone / days)
     state: State = "over" if spent > monthly else "ahead" if spent > TOLERANCE * expected else "on track"
     return BudgetLine(
