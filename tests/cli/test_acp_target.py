@@ -99,3 +99,8 @@ async def test_an_editor_reaches_the_agent_through_our_own_front_end(tmp_path: P
         result = await soon(editor.prompt("ask"))
         assert result.stop_reason == "end_turn"
         assert {"tool_call", "agent_message_chunk"} <= set(updates)
+
+
+def test_yes_is_for_agents_of_the_registry(tmp_path: Path) -> None:
+    result = run("acp", "acp:cat", "--yes", cwd=tmp_path)
+    assert (result.code, "--yes is for agents of the registry" in result.err) == (2, True)

@@ -233,3 +233,16 @@ def test_the_demo_plays_a_tour_for_whoever_says_nothing(home: Path) -> None:
 def test_another_agent_has_no_tour(home: Path) -> None:
     (home / "mine.py").write_text("import trunkline\n@trunkline.agent\ndef mine(): return 'hi'\n")
     assert "> " in chat("", "mine.py:mine", home=home)
+
+
+def test_a_new_session_is_in_the_folder_that_was_chosen(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(
+        "from trunkline import agent\n@agent(name='where')\nasync def where(prompt, ctx):\n"
+        "    yield f'in {ctx.session.cwd}'\n"
+    )
+    project = tmp_path / "project"
+    project.mkdir()
+    result = run("chat", "agent.py:where", "--cwd", "project", cwd=tmp_path, stdin="hello\n")
+    assert f"in {project}" in result.out
+    result = run("chat", "demo", "--cwd", "project", "--session", "x", cwd=tmp_path)
+    assert (result.code, "--cwd is for a new session" in result.err) == (2, True)

@@ -305,6 +305,37 @@ def test_a_turn_that_takes_too_long_is_cancelled_and_settled(home: Path) -> None
     assert run("exec", "demo", "still here", "--session", session_id, cwd=home).out == "still here\n"
 
 
+SLOW = """
+import asyncio
+from trunkline import agent, events as ev
+
+@agent(name="slow")
+async def slow(prompt, ctx):
+    if prompt.text == "call":
+        yield ev.ToolCall(call_id="c0", name="glance")
+        yield ev.ToolUpdate(call_id="c0", status="completed")
+        yield ev.ToolCall(call_id="c1", name="dig", title="Dig a hole")
+    elif prompt.text == "talk":
+        yield "well"
+    await asyncio.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("silence", "the agent, which has said nothing yet; it may not reach its model"),
+        ("call", "the tool call 'Dig a hole'"),
+        ("talk", "the agent, which had last said something "),
+    ],
+)
+def test_a_time_that_is_over_says_what_was_waited_for(home: Path, prompt: str, told: str) -> None:
+    (home / "slow.py").write_text(SLOW)
+    result = run("exec", "slow.py:slow", prompt, "--timeout", "2", cwd=home)
+    assert result.code == 3, result.err
+    assert f"error: --timeout 2 was over while we waited for {told}" in result.err
+
+
 def test_a_turn_that_stops_early_says_why(home: Path) -> None:
     result = run("exec", "agents.py:truncated", "x", cwd=home)
 

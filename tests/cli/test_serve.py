@@ -126,6 +126,15 @@ def test_the_command_of_an_agent_that_is_not_there_is_told_before_anything_is_se
     assert "Agent command not found: no-such-agent; looked in PATH=" in result.err
 
 
+def test_the_command_of_an_agent_in_a_file_is_looked_for_too(folder: Path) -> None:
+    (folder / "agents.py").write_text(
+        "from trunkline.agents.acp import AcpAgent\nagent = AcpAgent('no-such-agent')\n"
+    )
+    result = run("serve", "agents.py:agent", "--port", "0", cwd=folder)
+    assert (result.code, result.out) == (1, "")
+    assert "Agent command not found: no-such-agent; looked in PATH=" in result.err
+
+
 def test_a_token_that_was_given_is_not_printed(folder: Path) -> None:
     with serving("demo", cwd=folder, TRUNKLINE_TOKEN=SECRET) as child:
         assert SECRET not in child.greeting

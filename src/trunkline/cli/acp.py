@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from trunkline.cli.first_launch import check_yes, yes_option
 from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.frontends.acp.stdio import serve_target
@@ -53,8 +54,9 @@ Examples:
 @click.option(
     "--login", metavar="METHOD", help="Log in by METHOD in this terminal, and leave: editors run this, too."
 )
+@yes_option
 def command(
-    target: str, policy: Policy | None, journal: str | None, no_splice: bool, login: str | None
+    target: str, policy: Policy | None, journal: str | None, no_splice: bool, login: str | None, yes: bool
 ) -> int | None:
     speaks_acp = target.startswith(_SPLICED)
     if no_splice and not speaks_acp:
@@ -63,9 +65,10 @@ def command(
         # Imported only now, as everything that the answer to initialize does not need.
         from trunkline.cli.login import log_in
 
-        if policy is not None or journal is not None or no_splice:
+        if policy is not None or journal is not None or no_splice or yes:
             raise click.UsageError("--login serves nothing, so it takes no other option")
         return log_in(target, login)
+    check_yes([target], yes=yes)
     prepare_process()
 
     def load() -> Agent:
@@ -73,7 +76,7 @@ def command(
         from trunkline.agents.targets import resolve_target
         from trunkline.cli.first_launch import confirm_launch
 
-        confirm_launch([target], yes=False, may_ask=False)
+        confirm_launch([target], yes=yes, may_ask=False)
         return resolve_target(target)
 
     if speaks_acp and not no_splice:

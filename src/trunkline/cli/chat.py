@@ -15,7 +15,7 @@ from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.open_hub import open_session, opened_hub
-from trunkline.cli.options import journal_option, policy_option
+from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.screen import Screen
@@ -44,33 +44,48 @@ Examples:
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
 )
+@click.option("--cwd", type=FOLDER, help="The agent's folder in a new session (default: this one).")
 @policy_option
 @journal_option
 @yes_option
 def command(
-    target: str, session_id: str | None, policy: Policy | None, journal: str | None, yes: bool
+    target: str,
+    session_id: str | None,
+    cwd: str | None,
+    policy: Policy | None,
+    journal: str | None,
+    yes: bool,
 ) -> int:
+    if session_id is not None and cwd is not None:
+        raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
     prepare_process(shows_failures=True)
     confirm_launch([target], yes=yes)
     agent = resolve_target(target)
     try:
-        return asyncio.run(_chat(agent, target, session_id, policy, journal))
+        return asyncio.run(_chat(agent, target, session_id, cwd, policy, journal))
     finally:
         end_descendants()
 
 
 async def _chat(
-    agent: Agent, target: str, session_id: str | None, policy: Policy | None, journal: str | None
+    agent: Agent,
+    target: str,
+    session_id: str | None,
+    cwd: str | None,
+    policy: Policy | None,
+    journal: str | None,
 ) -> int:
     keyboard, screen = Keyboard(), Screen()
     tour = False
     if not keyboard.is_terminal:
         first = await keyboard.line()
-        tour = first is None and target in SCHEMES and session_id is None
+        tour = first is None and target in SCHEMES and session_id is None and cwd is None
         keyboard.type(*(_TOUR if tour else () if first is None else (first,)))
     # The tour writes a file, which does not belong into the user's folder.
-    folder = tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(os.getcwd())
-    with folder as cwd:
+    folder = (
+        tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(cwd or os.getcwd())
+    )
+    with folder as place:
         async with opened_hub(agent, target, journal, policy) as hub:
-            session = await open_session(hub, session_id, cwd)
+            session = await open_session(hub, session_id, place)
             return await ChatLoop(session, keyboard, screen, KeyboardQuestions(keyboard, screen)).run()

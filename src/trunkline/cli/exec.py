@@ -106,7 +106,13 @@ def command(
             execution = ExecRun(session, _printer(format_, output), ExecApprovals(approve))
             output.on_reader_gone = lambda: execution.stop(READER_GONE)
             took = asyncio.get_running_loop().time() - began
-            return await execution.run(text, None if timeout is None else max(timeout - took, 0))
+            code = await execution.run(text, None if timeout is None else max(timeout - took, 0))
+            if execution.waited_for is not None:
+                click.echo(
+                    f"error: --timeout {timeout:g} was over while we waited for {execution.waited_for}",
+                    err=True,
+                )
+            return code
 
     try:
         return asyncio.run(run())

@@ -24,6 +24,8 @@ from trunkline.transports.process.descendants import end_descendants
 
 FAILED, TIMED_OUT, DENIED, INTERRUPTED, READER_GONE = 1, 3, 5, 130, 141
 
+_ENDED = ("completed", "failed", "denied", "cancelled")
+
 
 class ExecRun:
     """Sends a prompt, prints its turn and answers its questions."""
@@ -37,11 +39,15 @@ class ExecRun:
         self._starting: asyncio.Task[Receipt] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._turn_id: str | None = None
+        self._heard_at: float | None = None
+        self._open_calls: dict[str, str] = {}
+        self.waited_for: str | None = None
+        """What the turn waited for when its time was over."""
 
     async def run(self, prompt: str, timeout: float | None = None) -> int:
         """Give the exit code of the turn."""
         loop = asyncio.get_running_loop()
-        timer = None if timeout is None else loop.call_later(timeout, self.stop, TIMED_OUT)
+        timer = None if timeout is None else loop.call_later(timeout, self._time_out)
         try:
             with handle_signals(self._interrupt):
                 return await self._run(prompt)
@@ -72,6 +78,7 @@ class ExecRun:
             terminal: ev.TurnFinished | ev.TurnFailed | None = None
             while terminal is None:
                 events = [e.event for e in await reader.next() if e.event.turn_id in (None, self._turn_id)]
+                self._note(events)
                 answers = [answer for event in events if (answer := self._approvals.answer_to(event))]
                 await self._printer.show(events)
                 ends = (e for e in events if isinstance(e, ev.TurnFinished | ev.TurnFailed))
@@ -96,7 +103,27 @@ class ExecRun:
             return DENIED  # Also when the agent then stopped by itself: Codex calls its turn cancelled.
         return FAILED if terminal.stop_reason == "cancelled" else 0
 
+    def _note(self, events: Sequence[ev.AnyEvent]) -> None:
+        """Remember what the turn does, for a time that is over."""
+        for event in events:
+            if isinstance(event, ev.ToolCall):
+                self._open_calls[event.call_id] = event.title or event.name
+            elif isinstance(event, ev.ToolUpdate) and event.status in _ENDED:
+                self._open_calls.pop(event.call_id, None)
+            if not isinstance(event, ev.TurnStarted | ev.UserMessage) and event.turn_id is not None:
+                self._heard_at = asyncio.get_running_loop().time()
+
     # -- stopping --
+
+    def _time_out(self) -> None:
+        if self._open_calls:
+            self.waited_for = f"the tool call {next(reversed(self._open_calls.values()))!r}"
+        elif self._heard_at is None:
+            self.waited_for = "the agent, which has said nothing yet; it may not reach its model"
+        else:
+            silent = asyncio.get_running_loop().time() - self._heard_at
+            self.waited_for = f"the agent, which had last said something {silent:.0f} s before"
+        self.stop(TIMED_OUT)
 
     def stop(self, code: int) -> None:
         """Cancel the turn; ``run`` goes on until it has settled, and gives this exit code."""

@@ -17,15 +17,19 @@ def yes_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--yes", is_flag=True, help=text)(command)
 
 
+def check_yes(targets: Sequence[str], *, yes: bool) -> None:
+    """Refuse --yes where there is nothing to ask."""
+    if yes and not any(target.startswith(_PREFIX) for target in targets):
+        raise click.UsageError("--yes is for agents of the registry: registry:ID")
+
+
 def confirm_launch(targets: Sequence[str], *, yes: bool, may_ask: bool = True) -> None:
     """Show the command of each agent that is downloaded, and ask on a terminal; a yes is remembered.
 
     Without a terminal it is shown at each start, and nobody is asked.
     """
-    named = [target.removeprefix(_PREFIX) for target in targets if target.startswith(_PREFIX)]
-    if yes and not named:
-        raise click.UsageError("--yes is for agents of the registry: registry:ID")
-    for name in named:
+    check_yes(targets, yes=yes)
+    for name in [target.removeprefix(_PREFIX) for target in targets if target.startswith(_PREFIX)]:
         _confirm(name, yes=yes, may_ask=may_ask)
 
 

@@ -11,7 +11,7 @@ import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -325,12 +325,14 @@ def _split_name(text: str) -> tuple[str | None, str]:
 
 def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     """Load every TARGET under its own name, or the one that was chosen for it."""
+    from trunkline.agents.acp.agent import AcpAgent
+
     found: dict[str, tuple[Agent, str]] = {}
     for text in targets:
         chosen, target = _split_name(text)
         agent = resolve_target(target)
-        if target.startswith("acp:"):
-            _check_command(cast("AcpAgent", agent))
+        if isinstance(agent, AcpAgent):
+            _check_command(agent)
         name = chosen or _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
