@@ -41,6 +41,8 @@ def test_the_version_is_said() -> None:
         ("chat",),
         ("serve",),
         ("sessions",),
+        ("finance",),
+        *(("finance", n) for n in ("import", "undo", "link")),
         *(("sessions", n) for n in ("list", "show", "export", "delete")),
     ],
 )
@@ -75,7 +77,7 @@ def test_sessions_are_read_without_an_agent() -> None:
     ("arguments", "hint"),
     [
         (("exce", "demo", "x"), "did you mean 'exec'?"),
-        (("dance",), "commands are exec, chat"),
+        (("juggle",), "commands are exec, chat"),
         (("exec", "demo"), "Missing argument 'PROMPT'"),
         (("exec", "demo", "x", "--format", "xml"), "'xml' is not one of"),
         (("exec", "demo", "x", "--timeout", "0"), "--timeout"),

@@ -14,6 +14,8 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``exec_output``: the output of exec: text, JSON or events
 * ``exec_run``: one prompt in one session, followed to its end
 * ``export``: a session as text, JSON, events or markdown, piece by piece
+* ``finance``: ``trunkline finance``
+* ``finance_import``: ``trunkline finance import``
 * ``first_launch``: asks before an agent of the registry is downloaded and run
 * ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
 * ``login``: ``trunkline login``
@@ -77,6 +79,9 @@ _COMMANDS = {
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
     "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
     "login": _Entry("trunkline.cli.login", "Log in to an agent, or out."),
+    "finance": _Entry(
+        "trunkline.cli.finance", "Import bank statements and sync banks for the finance agent."
+    ),
     "sessions": _Entry("trunkline.cli.sessions", "List, show, export, import, delete and prune sessions."),
 }
 

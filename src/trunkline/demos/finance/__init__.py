@@ -4,4 +4,5 @@
 * ``ledger``: the database, the made-up data set, categories, the figures, and SQL that can only read
 * ``questions``: questions in English by rules, into what is asked for
 * ``statements``: statement files (CSV, OFX, MT940), read, imported and undone
+* ``today``: the present moment, which a variable overrides
 """

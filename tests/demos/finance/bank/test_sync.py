@@ -106,7 +106,8 @@ def test_data_that_changes_between_pages_is_read_again_from_the_first_cursor_of_
 def test_data_that_never_rests_is_given_up_with_a_sentence() -> None:
     ledger = new_ledger()
     with new_bank() as bank:
-        bank.order_faults(*["mutation"] * 10)
+        faults: list[Fault] = ["mutation"] * 10
+        bank.order_faults(*faults)
         with pytest.raises(BankError, match="again and again"):
             sync(ledger, bank)
 
