@@ -20,7 +20,7 @@ from trunkline.conversation import Call, Conversation, Message, TextPart, Though
 from trunkline.folding import fold
 from trunkline.grammar.machine import Grammar
 
-__all__ = ["ModelStep", "Runner", "assistant_message", "msgspec"]
+__all__ = ["ModelStep", "Runner", "assistant_message", "fold", "msgspec"]
 
 TURN = "turn-1"
 QUIET = RunConfig(tracing_disabled=True)

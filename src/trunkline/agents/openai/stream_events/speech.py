@@ -61,23 +61,40 @@ class Speech:
         self._emit = emit
         self._new_id = new_id
         self._facts = facts
-        self._has_text = False
+        self._text_slot: Slot | None = None
+        """The item whose text the message has."""
         self._last_thought: Slot | None = None
 
     def begin(self) -> None:
         """Begin a response: what it says is in new messages."""
-        self.message_id = self._last_thought = None
-        self._has_text = False
+        self.message_id = self._last_thought = self._text_slot = None
         self.spoken = []
 
-    def message_of(self, slot: Slot, *, speaks: bool = False) -> str:
-        """The message that an item belongs to; after a text, an item that ``speaks`` begins another."""
+    def message_of(self, slot: Slot) -> str:
+        """The message that an item belongs to."""
         if slot.message_id is None:
-            if self.message_id is None or (speaks and self._has_text):
-                self.message_id = self._new_id()
-                self._has_text, self._last_thought = False, None
-            slot.message_id = self.message_id
+            slot.message_id = self.message_id or self._new_message()
         return slot.message_id
+
+    def _new_message(self) -> str:
+        self.message_id = self._new_id()
+        self._text_slot = self._last_thought = None
+        return self.message_id
+
+    def _text_of(self, slot: Slot) -> str:
+        """The message of a text: a second text is another message."""
+        if slot.message_id is None:
+            slot.message_id = self._new_message() if self._text_slot is not None else self.message_of(slot)
+            self._text_slot = slot
+        self._last_thought = None
+        return slot.message_id
+
+    def _thought_of(self, slot: Slot) -> str:
+        """The message of a thought: one that stands after a text is about the next."""
+        text = self._text_slot
+        if slot.message_id is None and text is not None and slot.index > text.index:
+            slot.message_id = self._new_message()
+        return self.message_of(slot)
 
     def interrupt(self) -> None:
         """Note that something stands between two thoughts."""
@@ -95,14 +112,6 @@ class Speech:
         """Emit a piece of a refusal."""
         self._facts.refusal = True
         self.text(slot, part, delta)
-
-    def _text_of(self, slot: Slot) -> str:
-        message_id = slot.message_id
-        if message_id is None:
-            message_id = self.message_of(slot, speaks=True)
-            self._has_text = True
-        self._last_thought = None
-        return message_id
 
     def complete_message(self, slot: Slot, item: Any) -> None:
         """Emit what is missing of a message item."""
@@ -137,7 +146,7 @@ class Speech:
         if not delta or (slot.source or source) != source:
             return
         slot.source = source
-        message_id = self.message_of(slot, speaks=True)
+        message_id = self._thought_of(slot)
         last = self._last_thought
         if last is not None and (last is not slot or slot.part != part):
             delta = _BREAK + delta
@@ -151,7 +160,7 @@ class Speech:
             for number, part in enumerate(summary or list_field(item, "content")):
                 self.think(slot, "summary" if summary else "text", number, text_field(part, "text"))
         if signature := text_field(item, "encrypted_content"):
-            self._emit(ev.Thought(message_id=self.message_of(slot, speaks=True), signature=signature))
+            self._emit(ev.Thought(message_id=self._thought_of(slot), signature=signature))
             self._last_thought = None
 
 
