@@ -295,6 +295,8 @@ class TurnContext:
             )
             answered = await self.ask(question, durable_key=durable_key, group=group, lane=lane)
             decision = self._apply_answer(request, covers, answered)
+            if not (answered.option_kind or "reject").startswith(("allow", "reject")):
+                return decision  # Neither a yes nor a no: only the agent knows what it does then.
         if not decision:
             self.denied.add(call_id)
             why = decision.reason or "the user refused it"

@@ -74,6 +74,18 @@ async def test_a_person_chooses_among_the_agents_own_options(chosen: str, status
     assert [notice.code for notice in only(events, ev.Notice)] == []
 
 
+async def test_an_option_of_an_unknown_kind_is_journalled_as_what_was_sent_and_not_as_a_refusal() -> None:
+    options = [
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "yolo", "name": "Yolo", "kind": "yolo"},
+    ]
+    got, events = await outcomes(RUN, answer="yolo", options=options)
+    assert got == [select("yolo")]
+    (answered,) = only(events, ev.Answered)
+    assert (answered.option_id, answered.option_kind) == ("yolo", "yolo")
+    assert "denied" not in [update.status for update in only(events, ev.ToolUpdate)]
+
+
 async def test_a_permission_without_an_earlier_tool_call_announces_the_call() -> None:
     _, events = await outcomes(RUN, answer="abort")
     (call,) = only(events, ev.ToolCall)
@@ -279,13 +291,6 @@ async def test_the_policy_never_chooses_an_always() -> None:
 async def test_a_refusal_without_an_option_for_it_is_cancelled() -> None:
     got, _ = await outcomes(RUN, policy=Policy.deny(), options=OPTIONS[:2])
     assert got == [CANCELLED]
-
-
-async def test_an_option_of_a_kind_that_is_new_goes_back_and_counts_as_no() -> None:
-    options = [*OPTIONS, {"optionId": "later", "name": "Later", "kind": "postpone"}]
-    got, events = await outcomes(RUN, answer="later", options=options)
-    assert got == [select("later")]
-    assert "denied" in [update.status for update in only(events, ev.ToolUpdate)]
 
 
 @pytest.mark.parametrize(

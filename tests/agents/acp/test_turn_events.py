@@ -111,10 +111,11 @@ async def test_the_rest_of_a_cancelled_turn_is_discarded(tmp_path: Path) -> None
         assert len(only(events, ev.TurnStarted)) == 2
 
 
+@pytest.mark.parametrize(("limit", "most"), [("LATE_LIMIT", 10), ("LATE_BYTES", 1000)])
 async def test_more_than_can_wait_lets_the_agent_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(module, "LATE_LIMIT", 10)
+    monkeypatch.setattr(module, limit, most)
     async with world(tmp_path) as here:
         session = await here.hub.create()
         await collect(session, "flood later")

@@ -8,7 +8,7 @@
 * ``elicitation_requests``: answers ``elicitation/create`` by questions of the session
 * ``errors``: why an agent process cannot be used, and what an agent's errors mean
 * ``file_requests``: answers ``fs/*`` by the session's files
-* ``held_updates``: holds updates until the agent has said whether it took a message into its turn
+* ``held_updates``: keeps updates within limits: a replay, or what waits until a message is decided
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer
 * ``mcp_servers``: the client's MCP servers, as far as the agent can use them
 * ``native_session``: one of our sessions at an agent: its process, its id, its options, opened again

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Self, cast
 from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
 from trunkline.agents.acp.connection import AgentConnection, command_line
 from trunkline.agents.acp.errors import translate_error
+from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
 from trunkline.agents.acp.permission_options import PermissionRequest
 from trunkline.agents.acp.permission_requests import Permission
@@ -218,10 +219,12 @@ class AcpClient:
         """Load or resume a session; False, with a warning, if that cannot be done."""
         why: object = "it does not offer it"
         if capability(self.initialize, *_WAYS[method]):
-            replay: list[Mapping[str, Any]] = []
+            replay = KeptUpdates()
             try:
                 await self._open(method, session_id, replay)
-                self.replayed = decode_replay(replay, profile=self._profile)
+                if replay.is_full:
+                    log.warning("%s replays more than is kept: `replayed` lacks the end", self.card.name)
+                self.replayed = decode_replay(replay.updates, profile=self._profile)
                 return True
             except (RpcError, TimeoutError, AgentExited) as error:
                 why = str(error) or f"no answer within {SESSION_WITHIN:g} s"
@@ -252,11 +255,11 @@ class AcpClient:
             log.warning("the session cannot be remembered: %s", error)
         connection.attach(session_id, self._updates.deliver, self._requests)
 
-    async def _open(self, method: str, session_id: str, replay: list[Mapping[str, Any]]) -> None:
+    async def _open(self, method: str, session_id: str, replay: KeptUpdates) -> None:
         connection = self._connected()
 
         def take(update: Mapping[str, Any]) -> Any:
-            replay.append(update)
+            replay.add(update)
             return self._updates.deliver(update)
 
         # The history comes before the answer.
@@ -283,9 +286,9 @@ class AcpClient:
                 raise AgentError(f"{self.card.name} cannot load sessions, and so it replays none")
             if session_id == self.session_id:
                 self._check_idle()
-            updates: list[Mapping[str, Any]] = []
+            replay = KeptUpdates()
             connection = self._connected()
-            connection.attach(session_id, updates.append, self._requests)
+            connection.attach(session_id, replay.add, self._requests)
             try:
                 await self._request(
                     "session/load", self._session_params(sessionId=session_id), SESSION_WITHIN
@@ -296,7 +299,9 @@ class AcpClient:
                     connection.attach(session_id, self._updates.deliver, self._requests)
             if session_id != self.session_id and capability(self.initialize, "sessionCapabilities", "close"):
                 await self._request("session/close", {"sessionId": session_id}, SESSION_WITHIN)
-            return decode_replay(updates, profile=self._profile)
+            if replay.is_full:
+                raise AgentError(f"{self.card.name} replays more of {session_id!r} than can be kept")
+            return decode_replay(replay.updates, profile=self._profile)
 
     # -- prompts -----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from trunkline import events as ev
 from trunkline.agents.acp.connection import AgentConnection
-from trunkline.agents.acp.held_updates import HeldUpdates
+from trunkline.agents.acp.held_updates import HeldUpdates, KeptUpdates
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.mcp_servers import usable_servers
 from trunkline.agents.acp.requests import AgentRequests
@@ -72,7 +72,7 @@ class NativeSession:
         self._loading = False
         self._opened = False
         self._noisy: AgentConnection | None = None
-        self._replay: list[Mapping[str, Any]] | None = None
+        self._replay: KeptUpdates | None = None
 
     @property
     def is_running(self) -> bool:
@@ -164,8 +164,7 @@ class NativeSession:
         """Load the session at the agent and give what it replays; raises AgentError if it cannot."""
         native_id = str(self._kept().get("session_id"))
         connection = await self._agent.processes.take(self._folder())
-        replay: list[Mapping[str, Any]] = []
-        self._replay = replay
+        self._replay = replay = KeptUpdates()
         params = self._session_params(connection)
         try:
             await self._reopen(connection, "session/load", native_id, params)
@@ -176,7 +175,9 @@ class NativeSession:
             self.native_id = None
             connection.detach(native_id)
             await self._agent.processes.release(connection)
-        return replay
+        if replay.is_full:
+            raise AgentError(f"{self._agent.card.name} replays more of {native_id!r} than can be taken over")
+        return replay.updates
 
     async def _begin(
         self, connection: AgentConnection, params: dict[str, Any], lost: Mapping[str, str] | None
@@ -322,7 +323,7 @@ class NativeSession:
         """Take an update; gives something to wait for when the agent should not say more now."""
         if self._loading:
             if self._replay is not None:
-                self._replay.append(update)
+                self._replay.add(update)
                 return None
             if update.get("sessionUpdate") not in FACTS:
                 return None

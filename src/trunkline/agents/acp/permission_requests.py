@@ -171,6 +171,8 @@ class PermissionRequests:
             self._scope.notice(
                 "A tool call was refused", f"{call.title or call.name}: {reason}", "permission_without_once"
             )
+        if option is not None and not option.kind.startswith(("allow", "reject")):
+            return option  # Of a kind that we do not know: what the agent does next shows what it meant.
         if not decision or option is None:
             for event in self._decoder.denied(native_id, reason or "the user refused it"):
                 # A refused call is shown as denied already; what ends with it is not.

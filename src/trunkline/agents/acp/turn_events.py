@@ -28,6 +28,8 @@ QUIET_IN_CALL = 10.0
 """The same while a call of it has not ended."""
 LATE_LIMIT = 1000
 """Events out of turn that may wait for their turn before the agent has to wait."""
+LATE_BYTES = 4 * 1024 * 1024
+"""How long they may be together, as JSON."""
 TURN_WITHIN = 10.0
 AFTER_CANCEL = 1.0
 """Seconds in which what comes after a cancelled turn is taken for the rest of it, and discarded."""
@@ -49,6 +51,7 @@ class TurnEvents:
         self.has_said = False
         """Whether something was said in the turn of the last prompt."""
         self._late: deque[ev.AnyEvent] = deque()
+        self._late_bytes = 0
         self._room = asyncio.Event()
         self._has_turn = asyncio.Event()
         self._over = asyncio.Event()
@@ -65,7 +68,7 @@ class TurnEvents:
         if self._beginning is not None:
             self._beginning.cancel()
         late = [*self._late, *self._decoder.close()]
-        self._late.clear()
+        self._clear_late()
         self._room.set()
         self._set_turn(ctx)
         self.has_said = False
@@ -129,15 +132,20 @@ class TurnEvents:
                     self._view.emit(event)
             elif self._cancelled is None and self.heard_at >= self._discard_until:
                 self._late.append(event)
+                self._late_bytes += len(ev.encode_event(event))
         if not self._late:
             if events:
                 self._decoder.close()  # What is discarded opens no turn.
             return None
         self._begin_turn_soon()
-        if len(self._late) < LATE_LIMIT:
+        if len(self._late) < LATE_LIMIT and self._late_bytes < LATE_BYTES:
             return None
         self._room.clear()
         return self._room.wait()
+
+    def _clear_late(self) -> None:
+        self._late.clear()
+        self._late_bytes = 0
 
     # -- turns that the agent begins ---------------------------------------------------------------
 
@@ -150,7 +158,7 @@ class TurnEvents:
             await self._view.begin_turn(self._run)
         except TrunklineError as error:
             log.warning("what the agent said out of turn is not shown: %s", error)
-            self._late.clear()
+            self._clear_late()
             self._decoder.close()
         finally:
             self._beginning = None
@@ -159,7 +167,7 @@ class TurnEvents:
     async def _run(self, ctx: TurnContext) -> AsyncIterator[ev.AnyEvent]:
         """Show what the agent says by itself, until it is quiet."""
         late = list(self._late)
-        self._late.clear()
+        self._clear_late()
         self._over.clear()
         self._set_turn(ctx)
         self._room.set()

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from trunkline import events as ev
+from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.native_session import FACTS, kept_id
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts
 from trunkline.agents.acp.splice.connection import OwnRequest, retrieve, settle
@@ -36,7 +37,6 @@ QUEUE_LIMIT = 1000
 """How many messages of a session may wait for the journal before the agent has to wait."""
 TURN_WITHIN = 30.0
 """Seconds in which a turn must begin, or end, once the agent has said so."""
-REPLAY_LIMIT = 100_000
 TAKE_OVER_WITHIN = 10.0
 """Seconds in which another process must hand a session over; until the next prompt it is not asked again."""
 _SESSIONS_LOOKED_AT = 1000
@@ -91,7 +91,7 @@ class SessionJournal:
         self._room.set()
         self._loading = False
         self._known = False
-        self._replay: list[Mapping[str, Any]] = []
+        self._replay = KeptUpdates()
         self._held: list[Mapping[str, Any]] = []
         self._waiting: dict[str, OpenPrompt] = {}
         """Prompts whose turns wait for another one."""
@@ -171,7 +171,7 @@ class SessionJournal:
 
     async def _look(self) -> None:
         self._known = await self._find_in_journal(await self._host.hub())
-        self._replay.clear()
+        self._replay = KeptUpdates()
 
     async def _find_in_journal(self, hub: Hub) -> bool:
         """Find the session by its id, or by the agent's id that is kept with it; whether there is one."""
@@ -196,7 +196,7 @@ class SessionJournal:
             await self._emit(self.prompts.decoder.take_result(result))
         else:
             await self._open_in_journal(method, params, result)
-        self._replay.clear()
+        self._replay = KeptUpdates()
         held, self._held = self._held, []
         for update in held:
             await self._take(update)
@@ -237,8 +237,10 @@ class SessionJournal:
             client=self._host.client,
             meta=as_object(params.get("_meta")) or None,
         )
-        if self._replay:
-            self._host.agent.replays[self.session_id] = list(self._replay)
+        if self._replay.updates:
+            if self._replay.is_full:
+                log.warning("session %s: its replay is too long, the journal lacks its end", self.session_id)
+            self._host.agent.replays[self.session_id] = self._replay.updates
             await adopt(session)
         return session
 
@@ -364,8 +366,8 @@ class SessionJournal:
     def _take_replayed(self, update: Mapping[str, Any]) -> None:
         if update.get("sessionUpdate") in FACTS:
             self._held.append(update)
-        elif not self._known and len(self._replay) < REPLAY_LIMIT:
-            self._replay.append(update)
+        elif not self._known:
+            self._replay.add(update)
 
     def _take(self, update: Mapping[str, Any]) -> Any:
         if self.prompts is None or self.session is None or self.session.closed:
