@@ -304,8 +304,7 @@ class TurnContext:
             return decision
         if decision.by != "policy":
             # What the policy allows here may be another call to a rule that asks: only a person answers that.
-            edited = self._edited_request(request, decision.input)
-            self.approved |= self._turn.permissions.approvals(edited)
+            self.approve(self._edited_request(request, decision.input))
         self.emit(self._approval(request, decision, blocks, lane))
         if own:
             self._turn.hold(call_id)
@@ -360,6 +359,10 @@ class TurnContext:
             locations=_locations(edited.path(path) for path in request.paths),
             content=tuple(edited.block(block) for block in blocks) or None,
         )
+
+    def approve(self, request: ToolRequest) -> None:
+        """Count the accesses of a call as approved by a person: this turn does not ask about them again."""
+        self.approved |= self._turn.permissions.approvals(request)
 
     @property
     def has_policy(self) -> bool:

@@ -1,6 +1,6 @@
 from typing import Any
 
-import httpx
+import httpx2
 import openai
 import pytest
 from agents.exceptions import ModelRefusalError, ModelTimeoutError
@@ -9,12 +9,12 @@ from agents import MaxTurnsExceeded, ModelBehaviorError, UserError
 from trunkline.agents.openai.errors import code_of, explain, provider_code, stop_reason_of
 from trunkline.errors import ConfigurationError
 
-REQUEST = httpx.Request("POST", "https://api.openai.com/v1/responses")
+REQUEST = httpx2.Request("POST", "https://api.openai.com/v1/responses")
 
 
 def refused(kind: Any, status: int, code: str | None = None, text: str = "no", **headers: str) -> Exception:
     """What OpenAI's client raises for a response of the provider."""
-    response = httpx.Response(status, request=REQUEST, headers=headers)
+    response = httpx2.Response(status, request=REQUEST, headers=headers)
     return kind(f"Error code: {status}", response=response, body={"message": text, "code": code})
 
 

@@ -1,0 +1,162 @@
+"""The calls of a turn: shown by the translator, and told by tools that they run, fail or were refused.
+
+The SDK runs tools in tasks of its own, beside the stream of its events: a tool may begin before its call was
+shown. So whoever wants to say something about a call to a person waits until it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.agents.openai.stream_events.facts import (
+    InputChanged,
+    ToolDenied,
+    ToolFailed,
+    ToolProgress,
+    ToolStarted,
+)
+from trunkline.agents.openai.stream_events.translator import StreamTranslator
+from trunkline.conversation import Conversation
+from trunkline.session.context import TurnContext
+
+PARENT: ContextVar[str | None] = ContextVar("trunkline_openai_parent", default=None)
+"""The SDK's id of the call that this code runs below, in an agent that was called as a tool; else None."""
+
+OUTER: ContextVar[str | None] = ContextVar("trunkline_openai_outer", default=None)
+"""The SDK's id of the call that PARENT itself was made below; None for a call of the main agent."""
+CALL: ContextVar[str | None] = ContextVar("trunkline_openai_call", default=None)
+"""The SDK's id of the call that this code runs for, inside a tool; else None."""
+
+_SHOWN_WITHIN = 30.0
+
+
+class CallNotShown(Exception):
+    """A call that the stream of events did not show in time: it must not run unseen."""
+
+
+class Calls:
+    """Emits what the translator makes of the SDK's events, and knows the calls among them."""
+
+    def __init__(self, ctx: TurnContext, translator: StreamTranslator) -> None:
+        self._ctx = ctx
+        self._translator = translator
+        self._waiting: list[tuple[str, str | None, asyncio.Future[str]]] = []
+        self._lanes: dict[str, str | None] = {}
+        self._results: dict[str, Any] = {}
+        self.kinds: dict[str, str] = {}
+        """The kinds of the calls, by the ids of their events."""
+        self.inputs: dict[str, dict[str, Any]] = {}
+        """The arguments that a person gave in the place of the model's, by the ids of their events."""
+
+    def feed(self, item: Any) -> None:
+        """Emit what an event of the SDK, or a fact about a call, means."""
+        for event in self._translator.feed(item):
+            self._emit(event)
+
+    def close(self, reason: str, status: Any) -> None:
+        """Settle every call and lane that is open."""
+        for event in self._translator.close(reason=reason, status=status):
+            self._emit(event)
+
+    def _emit(self, event: ev.AnyEvent) -> None:
+        if isinstance(event, ev.Text) and event.lane is None and event.meta is None:
+            self._ctx.emit_text(event.delta, event.message_id)
+            return
+        if isinstance(event, ev.ToolUpdate):
+            if event.call_id in self._ctx.denied:
+                return  # The turn has shown the refusal, and nothing follows it.
+            if event.kind is not None:
+                self.kinds[event.call_id] = event.kind
+            if event.status in ev.FINAL_STATUSES:
+                self._results.pop(event.call_id, None)
+        self._ctx.emit(event)
+        if isinstance(event, ev.ToolCall):
+            self.kinds[event.call_id] = event.kind
+            self._lanes[event.call_id] = event.lane
+            self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for native_id, parent, future in waiting:
+            call_id = self._translator.call_id(native_id, parent)
+            if call_id is None:
+                self._waiting.append((native_id, parent, future))
+            elif not future.done():
+                future.set_result(call_id)
+
+    def restore(self, conversation: Conversation) -> None:
+        """Learn of the calls and lanes that an earlier process showed."""
+        self._translator.restore(conversation)
+        for call in conversation.calls.values():
+            self.kinds[call.call_id] = call.kind
+            self._lanes[call.call_id] = call.lane
+            if call.status == "denied":
+                self._ctx.denied.add(call.call_id)
+
+    # -- about one call --------------------------------------------------------------------------------
+
+    def find(self, native_id: str, parent: str | None = None) -> str | None:
+        """The id of the event that shows a call; None if none does."""
+        return self._translator.call_id(native_id, parent)
+
+    def lane_of(self, call_id: str) -> str | None:
+        """The lane that a call is shown in."""
+        return self._lanes.get(call_id)
+
+    async def shown(self, native_id: str) -> str:
+        """Wait until a call is shown; give the id of its event."""
+        parent = PARENT.get()
+        call_id = self._translator.call_id(native_id, parent)
+        if call_id is not None:
+            return call_id
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        waiting = (native_id, parent, future)
+        self._waiting.append(waiting)
+        try:
+            async with asyncio.timeout(_SHOWN_WITHIN):
+                return await future
+        except TimeoutError:
+            raise CallNotShown(f"the call {native_id} was not shown in time, so it was not run") from None
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+
+    async def begin(self, native_id: str) -> None:
+        """Show that a call runs, and wait until that is stored: nothing happens without a record of it."""
+        self.feed(ToolStarted(call_id=native_id, parent=PARENT.get()))
+        await self._ctx.durable()
+
+    def progress(self, native_id: str, output: str, parent: str | None) -> None:
+        """Append to the output that is shown of a call."""
+        self.feed(ToolProgress(call_id=native_id, output=output, parent=parent))
+
+    def keep_result(self, native_id: str, output: Any) -> None:
+        """Keep the SDK's event of a result: it comes when the other calls of the response have theirs too."""
+        call_id = self._translator.call_id(native_id) if PARENT.get() is None else None
+        if call_id is not None:
+            self._results[call_id] = output
+
+    def show_results(self) -> None:
+        """Show the results that did not come, as the run was cancelled before."""
+        for output in list(self._results.values()):
+            self.feed(output)
+
+    def fail(self, native_id: str, reason: str) -> None:
+        """Let the result of a call be shown as a failure."""
+        self.feed(ToolFailed(call_id=native_id, reason=reason, parent=PARENT.get()))
+
+    def deny(self, native_id: str, reason: str, parent: str | None) -> None:
+        """Let the text that answers the model not be shown as the result of a refused call."""
+        self.feed(ToolDenied(call_id=native_id, reason=reason, parent=parent))
+
+    def change_input(self, native_id: str, call_id: str, input: dict[str, Any], parent: str | None) -> None:
+        """Let a call run with, and show, the arguments that a person gave it."""
+        self.inputs[call_id] = input
+        self.feed(InputChanged(call_id=native_id, arguments=input, parent=parent))
+
+    def edited(self, native_id: str) -> dict[str, Any] | None:
+        """The arguments that a person gave a call; None if they are the model's."""
+        return self.inputs.get(self._translator.call_id(native_id, PARENT.get()) or "")

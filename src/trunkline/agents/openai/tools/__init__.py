@@ -1,0 +1,8 @@
+"""The tools of an agent as a session runs them: copies that ask, report and fail visibly.
+
+* ``client_tools``: the front end's own tools
+* ``function_tools``: function tools, also those of MCP servers
+* ``native_tools``: shell, patch and custom tools
+* ``nested_agents``: agents that are called as tools
+* ``session_servers``: the MCP servers that a client names for its session
+"""
