@@ -39,7 +39,12 @@ from trunkline.session.context import SessionView, TurnContext
 
 __all__ = ["FactoryAgent", "adapt"]
 
-_OWN_ADAPTER = "trunkline.agents.langchain"
+_OWN_ADAPTERS = {
+    "langchain": "trunkline.agents.langchain",
+    "langgraph": "trunkline.agents.langchain",
+    "agents.agent": "trunkline.agents.openai",
+}
+"""Our own adapters, by how the names of the modules begin whose objects they take."""
 
 
 def adapt(thing: Any, *, name: str | None = None) -> Agent:
@@ -89,7 +94,8 @@ def _ask_adapters(thing: Any) -> Agent | None:
             f"no adapter took {_kind(thing)}, and the adapter {'; '.join(broken)}: "
             "repair or uninstall the package that brings it"
         )
-    if _is_langchain(thing) and not any(point.value.startswith(_OWN_ADAPTER) for point in points):
+    own = _own_adapter(thing)
+    if own is not None and not any(point.value.startswith(own) for point in points):
         raise NotAnAgent(
             f"no adapter knows {_kind(thing)}: Trunkline's own adapter is not registered; "
             "install Trunkline again (make setup)"
@@ -97,8 +103,11 @@ def _ask_adapters(thing: Any) -> Agent | None:
     return None
 
 
-def _is_langchain(thing: Any) -> bool:
-    return any(base.__module__.startswith(("langchain", "langgraph")) for base in type(thing).__mro__)
+def _own_adapter(thing: Any) -> str | None:
+    modules = [base.__module__ for base in type(thing).__mro__]
+    return next(
+        (own for start, own in _OWN_ADAPTERS.items() for one in modules if one.startswith(start)), None
+    )
 
 
 def _is_factory(thing: Callable[..., Any]) -> bool:

@@ -208,5 +208,5 @@ async def test_the_users_context_and_agent_are_as_they_were() -> None:
         list(agent.tools),
         agent.model_settings,
         type(agent),
-        agent.tools[0].tool_input_guardrails,
+        look.tool_input_guardrails,
     ) == before

@@ -34,7 +34,7 @@ def outputs(model: ScriptedModel, number: int = -1) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for kind, output in sent(model, number):
         if kind.startswith("output "):
-            parts = output if isinstance(output, list) else [{"text": output}]
+            parts: Any = output if isinstance(output, list) else [{"text": output}]
             found[kind.removeprefix("output ")] = "".join(part["text"] for part in parts)
     return found
 
@@ -82,6 +82,7 @@ async def test_the_policy_holds_for_a_servers_tools() -> None:
     agent, model = agent_of([call("w__count", "k1")], "No.", tools=[])
     async with hub_for(agent, policy=Policy.ask(), detach_after=10.0) as hub, editing(hub, ABLE) as editor:
         editor.permit("reject_once")
+        editor.answers["elicitation/create"] = lambda params: {"action": "decline"}
         await prompt(editor, await open_with(editor, GOOD))
         assert len(editor.asked("session/request_permission")) == 1
     assert outputs(model)["k1"] == "The user refused this call."
