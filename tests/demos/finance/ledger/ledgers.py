@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from trunkline.demos.finance.ledger.classification import classify
@@ -60,10 +61,18 @@ def add(db: sqlite3.Connection, lines: Iterable[Sequence[Any]]) -> None:
     classify(db)
 
 
-def household(today: date = TODAY, seed: str = SEED) -> sqlite3.Connection:
-    """The made-up household of the demo."""
+@lru_cache(maxsize=16)
+def _household(today: date, seed: str) -> sqlite3.Connection:
     db = empty_ledger()
     seed_demo(db, today, seed=seed)
+    return db
+
+
+def household(today: date = TODAY, seed: str = SEED) -> sqlite3.Connection:
+    """The made-up household of the demo, for this test alone."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    _household(today, seed).backup(db)
+    db.execute("PRAGMA foreign_keys=1")
     return db
 
 

@@ -27,7 +27,7 @@ def test_a_name_is_a_category_or_a_group_and_there_once() -> None:
     [
         ("APOTHEKE AM PARK", -500, "Pharmacy"),
         ("LOHN/GEHALT 10/2026", 300000, "Salary"),
-        ("PAYMENT - THANK YOU", 5000, "Card payment"),
+        ("CREDIT CARD PAYMENT 77", -5000, "Card payment"),
         ("Umbuchung Tagesgeld", -5000, "Transfer"),
         ("SHELL GAS STATION", -5000, "Fuel"),
         ("Bäckerei Sonne", -300, "Coffee"),

@@ -4,7 +4,7 @@ import random
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.demos.finance.ledger.ledgers import TODAY, household
 
@@ -21,6 +21,7 @@ def test_the_same_day_gives_the_same_data_and_no_random_state_is_touched() -> No
     assert household_transactions(TODAY, "another") != household_transactions(TODAY)
 
 
+@settings(max_examples=25)
 @given(DAYS)
 def test_any_day_gives_two_whole_years_and_nothing_of_tomorrow(today: date) -> None:
     lines = household_transactions(today)

@@ -58,9 +58,16 @@ def ledger(request: pytest.FixtureRequest) -> Ledger:
     return request.getfixturevalue(request.param)
 
 
-def everything(ledger: Ledger) -> list[str]:
+def everything(ledger: Ledger) -> list[object]:
+    """What a change would change: the tables and what they hold."""
     with ledger.reading() as db:
-        return list(db.iterdump())
+        tables = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+        sums = "SELECT count(*), sum(id), sum(amount), sum(length(description)) FROM transactions"
+        return [
+            tables,
+            db.execute(sums).fetchall(),
+            *(db.execute(f"SELECT count(*) FROM {t[0]}").fetchone() for t in tables),
+        ]
 
 
 def test_a_query_gives_a_table(ledger: Ledger) -> None:

@@ -38,6 +38,23 @@ def test_a_card_payment_whose_card_is_not_in_the_ledger_is_left_out_too() -> Non
     assert pairs(("2026-03-02", -74512, "CREDIT CARD PAYMENT 8812", "main")) == [("transfer", None)]
 
 
+def test_a_card_that_is_paid_is_not_refunded_whatever_the_bank_calls_it() -> None:
+    for text in ("PAYMENT THANK YOU", "AUTOPAY 8812", "Zahlungseingang", "Payment received"):
+        assert pairs(("2026-03-02", 74512, text, "card")) == [("transfer", None)]
+        assert pairs(("2026-03-02", 74512, text, "main"))[0][0] == "income"
+
+
+def test_what_only_sounds_like_it_is_spending() -> None:
+    for text in (
+        "CARD PAYMENT TO BOBS SHOP",
+        "CITY WATER AUTOPAY",
+        "OFFICE DEPOT 12",
+        "PHONE TOPUP",
+        "VISA 12 SHOP",
+    ):
+        assert pairs(("2026-03-02", -1200, text, "main")) == [("spend", None)]
+
+
 def test_a_purchase_and_an_equal_income_are_no_transfer() -> None:
     lines = (
         ("2026-03-02", -5000, "REWE SAGT DANKE 12", "main"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trunkline.demos.finance.ledger.category_words import KEYWORDS, REFUNDS, Keyword
+from trunkline.demos.finance.ledger.category_words import CARD_PAID, KEYWORDS, REFUNDS, Keyword
 from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.merchants import contains, fold
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
@@ -96,6 +96,11 @@ def find_keyword(folded: str, amount: int) -> Keyword | None:
         if keyword.sign * amount >= 0 and contains(folded, keyword.words):
             return keyword
     return None
+
+
+def find_card_payment(folded: str) -> Keyword | None:
+    """Give the words that tell that a card's bill was paid, for money that came into the card's account."""
+    return next((Keyword(words, CARD_PAYMENT, 1) for words in CARD_PAID if contains(folded, words)), None)
 
 
 def is_refund_text(folded: str) -> bool:

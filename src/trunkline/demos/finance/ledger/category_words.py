@@ -13,22 +13,28 @@ from trunkline.demos.finance.ledger.word_table import read_table
 MONEY_IN = """
 Salary: salary, payroll, gehalt, lohn, wages, lohn gehalt, direct deposit, bezuege, bezuge
 Interest: interest, zinsen, habenzinsen, zinsgutschrift, interest paid, interest payment
+Transfer: topup, top up, added money
 Benefits: kindergeld, elterngeld, arbeitslosengeld, child benefit, tax refund, steuererstattung
 """
 """Words that count for money that comes in."""
 
 BOTH_WAYS = """
-Card payment: credit card payment, card payment, card bill, payment thank you, payment received, autopay,
-    kreditkartenabrechnung, kreditkarte abrechnung, kartenabrechnung, visa abrechnung, mastercard
-    abrechnung, lastschrift kreditkarte, amex epayment, ausgleich kreditkarte, einzug kreditkarte
+Card payment: credit card payment, credit card bill, credit card autopay, credit crd autopay,
+    payment to credit card, kreditkartenabrechnung, kreditkarte abrechnung, kartenabrechnung, visa abrechnung,
+    mastercard abrechnung, lastschrift kreditkarte, amex epayment, ausgleich kreditkarte, einzug kreditkarte
 Transfer: own transfer, transfer to savings, transfer from savings, to savings, from savings, umbuchung,
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
-    online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise, topup,
-    top up, added money
-Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depot, brokerage,
+    online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise
+Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depotkonto, brokerage,
     vanguard, fidelity investments
 """
 """Words of what moves between own accounts."""
+
+CARD_PAID = tuple(
+    """payment; autopay; epayment; bill pay; zahlungseingang; einzahlung; ausgleich; abrechnung;
+    lastschrift""".replace("\n    ", " ").split("; ")
+)
+"""Words of money that comes into a card's own account and is no refund: the bill was paid."""
 
 MONEY_OUT = """
 Rent: rent, miete, kaltmiete, warmmiete, mietzahlung, hausverwaltung, landlord, letting

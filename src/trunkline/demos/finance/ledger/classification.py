@@ -20,6 +20,7 @@ from trunkline.demos.finance.ledger.categories import (
     PARENTS,
     TRANSFER,
     TRANSFERS,
+    find_card_payment,
     find_keyword,
     is_refund_text,
 )
@@ -62,8 +63,9 @@ class _Row(NamedTuple):
 class _Found:
     """What was found about one transaction so far."""
 
-    def __init__(self, row: _Row, rules: RuleBook) -> None:
+    def __init__(self, row: _Row, rules: RuleBook, card: bool) -> None:
         self.row = row
+        self.card = card
         self.folded = fold(row.description)
         merchant = find_merchant(row.description, row.merchant)
         self.merchant = merchant.name
@@ -78,14 +80,17 @@ class _Found:
             self.category, self.by = row.category, row.category_by
         elif merchant.known is not None:
             self.category, self.by = merchant.known.category, "merchant"
-        elif keyword := find_keyword(self.folded, row.amount) or self._of_refund():
+        elif keyword := self._keyword():
             self.category, self.by = keyword.category, "keyword"
         else:
             self.category, self.by = UNCATEGORIZED, None
 
-    def _of_refund(self) -> Keyword | None:
-        """Give the words of a charge in the description of money that comes back."""
-        return find_keyword(self.folded, -self.row.amount) if is_refund_text(self.folded) else None
+    def _keyword(self) -> Keyword | None:
+        """Give the words that tell the category, also those of a charge in the words of its refund."""
+        back = is_refund_text(self.folded)
+        paid = self.card and self.row.amount > 0 and not back and find_card_payment(self.folded)
+        of_refund = find_keyword(self.folded, -self.row.amount) if back else None
+        return paid or find_keyword(self.folded, self.row.amount) or of_refund
 
     def values(self) -> tuple[str, str, str | None, str, int | None]:
         return self.merchant, self.category, self.by, self.kind, self.pair
@@ -112,14 +117,15 @@ def classify(db: sqlite3.Connection) -> Classified:
         row[0]: _Account(row[1], row[5] == "demo", account_names(*row[2:5]))
         for row in db.execute("SELECT id, kind, name, number, institution, source FROM accounts")
     }
-    found = [_Found(_Row(*row), rules) for row in db.execute(_ROWS)]
+    rows = (_Row(*row) for row in db.execute(_ROWS))
+    found = [_Found(row, rules, accounts[row.account].kind == "card") for row in rows]
     by_id = {one.row.id: one for one in found}
     transfers = 0
     # Made-up money and one's own never mix.
     for demo in (False, True):
         some = [one for one in found if accounts[one.row.account].demo is demo]
         transfers += _pair_transfers(some, by_id, accounts, parents)
-        _pair_refunds(some, accounts, parents)
+        _pair_refunds(some, parents)
     changed = [(*one.values(), one.row.id) for one in found if one.values() != _stored(one.row)]
     db.executemany(_UPDATE, changed)
     return Classified(
@@ -181,7 +187,7 @@ def _pair_transfers(
     return len(pairs)
 
 
-def _pair_refunds(found: Iterable[_Found], accounts: dict[str, _Account], parents: dict[str, str]) -> None:
+def _pair_refunds(found: Iterable[_Found], parents: dict[str, str]) -> None:
     charges: list[Charge] = []
     returns: list[Charge] = []
     came_in: list[_Found] = []
@@ -190,8 +196,7 @@ def _pair_refunds(found: Iterable[_Found], accounts: dict[str, _Account], parent
         group = parents.get(one.category, one.category)
         if one.kind == "transfer" or not row.amount or (row.amount > 0 and group == INCOME):
             continue
-        card = accounts[row.account].kind == "card"
-        certain = card or one.by is not None or is_refund_text(one.folded)
+        certain = one.card or one.by is not None or is_refund_text(one.folded)
         charge = Charge(
             row.id, row.account, row.day, row.amount, row.currency, one.merchant, row.identity, certain
         )

@@ -18,8 +18,7 @@ Groceries: Rewe; Edeka; Lidl; Aldi=aldi|aldi sued|aldi nord; Kaufland; Penny=pen
     Carrefour; Auchan; Monoprix; Mercadona; Esselunga; Conad; Tesco; Sainsbury's=sainsburys|sainsbury s;
     Asda; Waitrose; Morrisons; Marks and Spencer Food=m s simply food|marks and spencer food; Whole
     Foods=whole foods|wholefds; Trader Joe's=trader joe s|trader joes; Kroger; Safeway; Publix; Wegmans;
-    Walmart=walmart|wal mart; Costco; Flink; Gorillas; Getir;
-    HelloFresh=hellofresh|hello fresh
+    Walmart=walmart|wal mart; Costco; Flink; Gorillas; Getir; HelloFresh=hellofresh|hello fresh
 Household goods: dm=dm drogerie markt|dm drogeriemarkt|dm; Rossmann; Müller Drogerie=mueller
     drogerie|muller drogerie; Target=target store|target
 Restaurants: McDonald's=mcdonald s|mcdonalds; Burger King; KFC; Subway=subway sandwiches|subway; Vapiano;
@@ -33,14 +32,16 @@ Coffee: Starbucks; Costa Coffee=costa coffee; Balzac Coffee=balzac coffee; Einst
 Food delivery: Lieferando=lieferando|takeaway com; Uber Eats=uber eats|ubereats; Deliveroo; Wolt;
     DoorDash; Grubhub; Just Eat=just eat
 Public transport: BVG=bvg; MVG=mvg; HVV=hvv; VBB=vbb; RMV=rmv; Deutschlandticket=deutschlandticket|d
-    ticket; TfL=tfl|transport for london; MTA=mta nyct|mta; SBB Mobile=sbb mobile; RATP=ratp
+    ticket; TfL=tfl|transport for london; MTA=mta nyct|mta subway|nyc subway|mta; SBB Mobile=sbb mobile;
+    RATP=ratp
 Trains: Deutsche Bahn=deutsche bahn|db vertrieb|db fernverkehr|bahn de; SBB=sbb; SNCF=sncf; ÖBB=obb;
     Eurostar; Amtrak; Trainline; FlixBus=flixbus|flixtrain
 Fuel: Aral; Shell=shell; Esso; TotalEnergies=totalenergies|total service station; BP=bp; Jet
-    Tankstelle=jet tankstelle|jet; Chevron; Exxon=exxon|exxonmobil
-Taxi: Uber=uber|uber trip; Lyft; Bolt=bolt eu|bolt; FreeNow=freenow|free now|mytaxi; Taxi Berlin=taxi
-    berlin; NYC Taxi=nyc taxi
-Bike and scooter: Nextbike=nextbike; Lime=lime ride|lime; Tier=tier mobility; Voi=voi; Swapfiets=swapfiets
+    Tankstelle=jet tankstelle; Chevron; Exxon=exxon|exxonmobil
+Taxi: Uber=uber|uber trip; Lyft; Bolt=bolt eu; FreeNow=freenow|free now|mytaxi; Taxi Berlin=taxi berlin;
+    NYC Taxi=nyc taxi
+Bike and scooter: Nextbike=nextbike; Lime=lime ride|lime scooter; Tier=tier mobility; Voi=voi;
+    Swapfiets=swapfiets
 Car: Miles=miles mobility; ShareNow=share now|sharenow; ADAC=adac; EasyPark=easypark; ATU=a t u|atu
 Flights: Lufthansa; easyJet=easyjet; Ryanair; Eurowings; KLM=klm; British Airways=british airways; Delta
     Air Lines=delta air; United Airlines=united airlines; Swiss=swiss international air; Wizz Air=wizz air
@@ -49,7 +50,7 @@ Hotels: Booking.com=booking com; Airbnb; Hilton; Marriott; Ibis=ibis hotel|ibis;
 Car rental: Sixt; Hertz; Europcar; Avis=avis
 Online shopping: Amazon=amazon|amzn*|amazon marketplace; eBay=ebay; Etsy; AliExpress=aliexpress; Temu;
     Otto=otto gmbh|otto payments|otto versand; Shein
-Clothes: Zalando; H&M=h m; Zara; Uniqlo; C&A=c a mode|c a; About You=about you; Primark; Nike; Adidas;
+Clothes: Zalando; H&M=h m; Zara; Uniqlo; C&A=c a mode; About You=about you; Primark; Nike; Adidas;
     Levi's=levi s|levis; Gap=gap store
 Electronics: MediaMarkt=mediamarkt|media markt; Saturn=saturn electro|saturn; Apple Store=apple
     store|apple online store; Best Buy=best buy; Conrad Electronic=conrad electronic; Currys

@@ -10,7 +10,7 @@ from datetime import date
 
 import msgspec
 
-from trunkline.demos.finance.ledger.results import Period
+from trunkline.demos.finance.ledger.results import Period, format_amount
 
 LEFT_OUT = "transfers between own accounts and card payments left out"
 NETTED = "refunds netted against their charges"
@@ -98,7 +98,7 @@ def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
         if value is not None
     ]
     if filters.minimum is not None:
-        said.append(f"at least {filters.minimum} in minor units")
+        said.append(f"at least {format_amount(filters.minimum, filters.currency or '')}".rstrip())
     said += [f"without {name}" for name in filters.excluding]
     return (*said, LEFT_OUT, *((NETTED,) if spending else ()), SEPARATE)
 

@@ -83,6 +83,8 @@ def find_transfers(legs: Iterable[Leg]) -> list[tuple[int, int]]:
 
 def find_exchanges(legs: Sequence[Leg]) -> list[tuple[int, int]]:
     """Give the pairs between two currencies: both sides say so, and nothing else fits."""
+    if len({leg.currency for leg in legs}) < 2:
+        return []
     outgoing = [leg for leg in legs if leg.amount < 0 and leg.said]
     incoming = [leg for leg in legs if leg.amount > 0 and leg.said]
     found: list[tuple[int, int]] = []

@@ -16,7 +16,7 @@ from trunkline.demos.finance.ledger.failures import LedgerError
             -100,
             'The merchant is Rewe ("rewe" in the description), which is known as Groceries.',
         ),
-        ("APOTHEKE AM PARK", -100, 'The description has the word "apotheke", which means Pharmacy.'),
+        ("APOTHEKE AM PARK", -100, 'The description has the word "apotheke": Pharmacy.'),
         ("SOMEBODY", -100, "No rule knows it, so it is Uncategorized."),
         ("ZALANDO RETOURE", 100, "Money came back, so it lowers the spending of its own day."),
         ("GEHALT", 100, "It counts as income."),
@@ -34,6 +34,7 @@ def test_a_reason_names_what_was_found(description: str, amount: int, said: str)
 def test_a_pair_names_the_other_side() -> None:
     db = ledger_of([("2026-01-02", -5000, "Umbuchung", "main"), ("2026-01-03", 5000, "Eingang", "save")])
     assert "the other side is 50.00 EUR in Tagesgeld on 2026-01-03" in why(db, 1).because
+    assert why(db, 2).because.startswith("It moves money between own accounts")
     db = ledger_of([("2026-01-02", -5000, "ZALANDO"), ("2026-01-03", 5000, "ZALANDO")])
     assert "a refund of the charge of -50.00 EUR in Giro on 2026-01-02" in why(db, 2).because
 

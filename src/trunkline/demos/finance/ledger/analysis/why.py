@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.demos.finance.ledger.categories import find_keyword
+from trunkline.demos.finance.ledger.categories import find_card_payment, find_keyword
 from trunkline.demos.finance.ledger.category_rules import Rule, RuleBook
 from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.merchants import find_merchant, fold
@@ -34,8 +34,10 @@ def why(db: sqlite3.Connection, transaction_id: int) -> Why:
     if row is None:
         raise LedgerError(f"there is no transaction {transaction_id}: list some to see their numbers")
     id, merchant, category, kind, by, pair_id, description, amount = row
-    sentences = [_category(db, by, merchant, category, description, amount), _kind(db, kind, pair_id, amount)]
-    because = " ".join(sentence for sentence in sentences if sentence)
+    because = _kind(db, kind, pair_id)
+    # What is a transfer because of its other side needs no further reason.
+    if by is not None or kind != "transfer":
+        because = f"{_category(db, by, merchant, category, description, amount)} {because}"
     return Why(transaction_id=id, merchant=merchant, category=category, kind=kind, because=because)
 
 
@@ -56,12 +58,13 @@ def _category(
         words = f' ("{known.words}" in the description)' if known else ""
         return f"The merchant is {merchant}{words}, which is known as {category}."
     if by == "keyword":
-        keyword = find_keyword(folded, amount) or find_keyword(folded, -amount)
-        return f'The description has the word "{keyword.words if keyword else ""}", which means {category}.'
+        words = (find_keyword(folded, amount), find_keyword(folded, -amount), find_card_payment(folded))
+        keyword = next((one for one in words if one and one.category == category), words[0] or words[2])
+        return f'The description has the word "{keyword.words if keyword else category}": {category}.'
     return f"No rule knows it, so it is {category}."
 
 
-def _kind(db: sqlite3.Connection, kind: str, pair_id: int | None, amount: int) -> str:
+def _kind(db: sqlite3.Connection, kind: str, pair_id: int | None) -> str:
     pair: tuple[Any, ...] | None = db.execute(
         "SELECT t.posted, t.amount, t.currency, a.name FROM transactions AS t JOIN accounts AS a "
         "ON a.id = t.account_id WHERE t.id = ?",
