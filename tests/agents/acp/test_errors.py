@@ -49,3 +49,12 @@ def test_a_missing_login_names_the_ways() -> None:
 def test_a_command_that_is_not_found_says_where_it_was_looked_for() -> None:
     assert "PATH=/a:/b" in str(AgentCommandNotFound("x", "/a:/b"))
     assert "PATH" not in str(AgentCommandNotFound("/bin/x", "/a:/b"))
+
+
+def test_data_that_says_nothing_is_left_out() -> None:
+    error = RpcError(-32603, "API Error: 400", {"errorKind": "unknown"})
+    assert str(translate_error(error, "the prompt", CARD)).endswith(
+        "the prompt: API Error: 400 (code -32603)"
+    )
+    more = RpcError(-32603, "API Error: 400", {"errorKind": "billing"})
+    assert "billing" in str(translate_error(more, "the prompt", CARD))

@@ -78,5 +78,7 @@ def _full_text(error: RpcError) -> str:
     match error.data:
         case None | str() | {"details": str()} | {"message": str()}:
             return text  # It has the cause already.
+        case {"errorKind": "unknown"} if len(error.data) == 1:
+            return text  # Claude's way to say that it knows no more.
         case data:
             return f"{text}: {json.dumps(data, ensure_ascii=False, default=str)[:_DATA_SHOWN]}"
