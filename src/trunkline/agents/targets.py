@@ -1,8 +1,9 @@
 """TARGETs: the one word on the command line that says which agent to run.
 
 ``module:attr``, ``path/file.py:attr``, ``acp:COMMAND ARGS``, ``registry:ID``, ``agui:URL``, ``pty:COMMAND``,
-``demo`` and ``demo-auth``. Every failure says what is wrong, what was looked at and what to type instead; the
-traceback of the user's own file goes to stderr and nowhere else.
+``demo``, ``demo-auth``, ``finance``, ``finance:openai`` and ``finance:langchain``. Every failure says what is
+wrong, what was looked at and what to type instead; the traceback of the user's own file goes to stderr and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -42,6 +43,24 @@ def _demo_auth() -> Agent:
     return ScriptedAgent(authentication=True)
 
 
+def _finance() -> Agent:
+    from trunkline.demos.finance.agent import finance_agent
+
+    return finance_agent()
+
+
+def _finance_langchain() -> Agent:
+    from trunkline.demos.finance.agent import finance_langchain
+
+    return finance_langchain()
+
+
+def _finance_openai() -> Agent:
+    from trunkline.demos.finance.agent import finance_openai
+
+    return finance_openai()
+
+
 def _agui(url: str) -> Agent:
     try:
         from trunkline.agents.agui import AguiAgent
@@ -76,7 +95,13 @@ def _pty(command: str) -> Agent:
     return PtyAgent(command)
 
 
-SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
+SCHEMES: dict[str, Callable[[], Agent]] = {
+    "demo": _demo,
+    "demo-auth": _demo_auth,
+    "finance": _finance,
+    "finance:openai": _finance_openai,
+    "finance:langchain": _finance_langchain,
+}
 """Names that need no file."""
 
 PREFIXES: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui, "pty": _pty, "registry": _registry}
@@ -95,7 +120,7 @@ _FORMS = ", ".join(
 )
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
-_RESERVED = ("acp", "agui", "pty", "registry")
+_RESERVED = ("acp", "agui", "finance", "pty", "registry")
 
 
 def resolve_target(target: str) -> Agent:

@@ -75,6 +75,8 @@ class Clause(msgspec.Struct, kw_only=True):
     periods: list[Period]
     names: list[tuple[Kind, str]]
     unknown: list[str]
+    odd: list[str]
+    """Other words that are neither names nor words of the rules."""
     file: str | None = None
     count: int | None = None
     minimum: int | None = None
@@ -101,7 +103,7 @@ def take_apart(text: str, vocabulary: Vocabulary, today: date) -> Clause:
     if "differ" in text:
         # "The difference between A and B" has two periods, not one from A to B.
         text = text.replace("between ", "of ")
-    clause = Clause(text=text, periods=[], names=[], unknown=[], file=file)
+    clause = Clause(text=text, periods=[], names=[], unknown=[], odd=[], file=file)
     found = find_periods(clause.text, today)
     clause.periods = [one.period for one in found]
     for one in reversed(found):
@@ -118,6 +120,10 @@ def take_apart(text: str, vocabulary: Vocabulary, today: date) -> Clause:
     for name in reversed(names):
         clause.text = f"{clause.text[: name.begin]}{mark(name.kind)}{clause.text[name.end :]}"
     clause.unknown = _unknown_names(clause.text)
+    words = re.findall(r"(?<![<_\w])(?:[^\W\d_]{3,}(?:'\w+)?|\d[\d./]*)", clause.text)
+    clause.odd = [
+        word for word in words if word not in KNOWN_WORDS and word.removesuffix("'s") not in KNOWN_WORDS
+    ]
     return clause
 
 

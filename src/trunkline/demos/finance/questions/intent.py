@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from trunkline.demos.finance.questions.periods import Period
+from trunkline.demos.finance.ledger.results import Period
 
 __all__ = ["By", "GROUPS", "Intent", "Reading", "What"]
 

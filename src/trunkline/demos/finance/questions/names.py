@@ -19,7 +19,8 @@ __all__ = ["Kind", "Name", "Vocabulary", "find_names", "near_names", "simplify"]
 Kind = Literal["category", "merchant", "account", "tag"]
 
 _LONGEST = 5
-_SHORTEST_MISSPELT = 4
+_SHORTEST_MISSPELT = 5
+_SHORTEST_BEGINNING = 4
 _CLOSE = 0.8
 _PIECE = re.compile(r"[^\W_]+(?:[-'&.][^\W_]+)*")
 _NOT_WORD = re.compile(r"[^\w]+", re.UNICODE)
@@ -32,6 +33,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
     merchants: tuple[str, ...] = ()
     accounts: Mapping[str, str] = {}
     """The name of each account by its id."""
+    account_words: Mapping[str, str] = {}
+    """Other words for accounts: "credit card" is the name of the only card."""
     tags: tuple[str, ...] = ()
     synonyms: Mapping[str, str] = {}
     """Other words for categories."""
@@ -89,6 +92,9 @@ def _index(vocabulary: Vocabulary, order: Sequence[Kind]) -> _Index:
                 if name in known:
                     for variant in _variants(word):
                         whole.setdefault(variant, (kind, name))
+        if kind == "account":
+            for word, name in vocabulary.account_words.items():
+                whole.setdefault(simplify(word), (kind, name))
     # Last: the first words of a long name, where they are nobody else's.
     for kind in order:
         if kind not in ("merchant", "account"):
@@ -97,7 +103,7 @@ def _index(vocabulary: Vocabulary, order: Sequence[Kind]) -> _Index:
         for name in vocabulary.names(kind):
             words = simplify(name).split()
             for count in range(1, len(words)):
-                if len(" ".join(words[:count])) >= _SHORTEST_MISSPELT:
+                if len(" ".join(words[:count])) >= _SHORTEST_BEGINNING:
                     beginnings.setdefault(" ".join(words[:count]), set()).add(name)
         for words, names in beginnings.items():
             if len(names) == 1:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
-import msgspec
+from trunkline.demos.finance.ledger import results
+from trunkline.demos.finance.ledger.results import Period
 
 __all__ = ["BEGINNING", "Found", "Period", "describe_period", "find_periods", "mend_months", "month_of"]
 
@@ -46,18 +47,6 @@ _NUMBERS = {
 _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 
 
-class Period(msgspec.Struct, frozen=True, order=True):
-    """Days from ``start`` to ``end``, both included."""
-
-    start: date
-    end: date
-
-    @property
-    def days(self) -> int:
-        """How many days it has."""
-        return (self.end - self.start).days + 1
-
-
 class Found(NamedTuple):
     """A period in a text, and where it stands there."""
 
@@ -77,9 +66,8 @@ class _Atom(NamedTuple):
 
 def month_of(day: date, back: int = 0) -> Period:
     """Give the month of a day, or the one so many months before it."""
-    count = day.year * 12 + day.month - 1 - back
-    year, month = divmod(count, 12)
-    return Period(date(year, month + 1, 1), date(year, month + 1, calendar.monthrange(year, month + 1)[1]))
+    year, month = divmod(day.year * 12 + day.month - 1 - back, 12)
+    return results.month_of(date(year, month + 1, 1))
 
 
 def _week_of(day: date, back: int = 0) -> Period:

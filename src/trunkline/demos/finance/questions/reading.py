@@ -44,7 +44,7 @@ _STEPS = re.compile(
 )
 _TAGGED = re.compile(
     r"^(?P<rest>.*?)\s+(?:as|with(?: the)?(?: tag)?|by(?: the)? tag)\s+"
-    r"[\"'#]?(?P<tag>[\w-]+(?: [\w-]+)?)[\"']?\s*[.!]?$",
+    r"[\"'#]?(?P<tag>[\w-]+(?: [\w-]+)?)[\"']?\s*[.!?]?$",
     re.IGNORECASE | re.DOTALL,
 )
 _ADD_TAG = re.compile(
@@ -67,6 +67,8 @@ _FILTERED: tuple[What, ...] = (
     "spend", "count", "average", "list", "chart", "compare", "breakdown", "top", "report", "tag",
 )  # fmt: skip
 """What goes on with the names of the question before."""
+_NARROWED: tuple[What, ...] = ("spend", "count", "average", "list", "breakdown", "top", "compare", "income")
+"""What a word that is not understood would have narrowed down."""
 _COMPARABLE: tuple[What, ...] = ("spend", "breakdown", "compare", "count", "chart", "top", "list")
 _NAMES_UNKNOWN: tuple[What, ...] = ("tag", "recategorize", "help", "greeting", "thanks", "import")
 _FILTERS = ("category", "merchant", "account", "tag", "currency", "minimum")
@@ -160,6 +162,9 @@ class _Clause:
             if not has_values or not self.is_short:
                 return Reading()
             what = "spend"
+        if what in _NARROWED and clause.odd and not clause.names:
+            # "How often did I go swimming?" must not be answered with the sum of everything.
+            return Reading(unknown=tuple(clause.odd))
         return self._build(what)
 
     # -- with the question before --

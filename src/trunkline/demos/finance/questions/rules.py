@@ -33,7 +33,7 @@ _MERCHANTS = (
 )
 _CATEGORIES = r"(?:categor(?:y|ies)|areas?|kinds?|types?|groups?)"
 _CHARGES = (
-    r"(?:charges?|transactions?|purchases?|payments?|expenses?|bookings?|items?|things|bills?|debits?|"
+    r"(?:charges?|transactions?|purchases?|payments?|expenses?|bookings?|items?|things?|bills?|debits?|"
     r"entries)"
 )
 _BIG = r"(?:biggest|largest|highest|most expensive|priciest|dearest|top|greatest|big|large)"
@@ -138,7 +138,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         "subscriptions",
         (
             r"\b(?:subscriptions?|subscribed|recurring|memberships?|standing orders?|regular payments?|"
-            r"repeating)\b",
+            r"repeating|fixed costs?)\b",
         ),
     ),
     ("double_charges", (r"\b(?:twice|double|doubled|duplicates?|duplicated|two times)\b",)),
@@ -159,7 +159,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     ),
     (
         "savings",
-        (r"\b(?:savings?(?! account)|saved?|set aside|put aside|left over|money left|surplus)\b",),
+        (r"\b(?:savings?(?! account)|saved?|set aside|put aside|left over|money left|left after|surplus)\b",),
     ),
     (
         "income",
@@ -174,7 +174,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:compare[ds]?|comparing|comparison|versus|vs|against|difference|differ|than)\b",
             r"\bwhy\b.*\b(?:more|less|higher|lower|up|down|expensive|much|increased?|rise|rose|jump|so)\b",
             r"\b(?:drove|drivers?|what changed|has changed|gone up|went up|gone down|went down)\b",
-            r"\b(?:increased|decreased|rose|grew)\b",
+            r"\b(?:increased|decreased|rose|grew|go(?:ing)? (?:up|down))\b",
             r"^why$|^how come$|^why (?:is|was) (?:that|it)$",
         ),
     ),
@@ -195,6 +195,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         ),
     ),
     ("count", (r"\bhow (?:many|often|frequently)\b", r"\bnumber of\b", r"\bcount\b")),
+    ("top", (rf"\b{_BIG}\b.*\b(?:{_CATEGORIES}|{_MERCHANTS})\b",)),
     (
         "list",
         (
@@ -210,8 +211,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\bbreak ?downs?\b|\bbroken down\b|\bbreak (?:it |that |this )?down\b|\bsplit\b",
             r"^break\b.*\bdown\b|^break down\b",
             r"\bwhere (?:did|does|do|has|is|was|are)\b.*\b(?:money|it|cash|salary)\b",
-            r"\bwhat (?:did|do|have) i spen[dt] (?:(?:all )?(?:the |my )?money )?(?:mostly )?on(?: in)?"
-            r"(?: <period>)?$",
+            r"\bwhat (?:did|do|have) i spen[dt] (?:[a-z ]*money )?on(?: in)?(?: <period>)?$",
             r"\boverview\b|\bmonthly\b|\bmonth by month\b|\bover time\b|\btrend\b",
             r"\bsummary\b|\bsummari[sz]e\b",
             r"\bwhich categor",
@@ -232,7 +232,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:spen[dt]|spends|spendings?|expenses?|expenditures?|costs?|pay|paid|paying|outgoings?)\b",
             r"\b(?:money go(?:es)?|money went|going out|went out|gone out|blow|blew|burn(?:ed|t)?|damage)\b",
-            r"\b(?:shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|part with|buy|bought)\b",
+            r"\b(?:set me back|shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|part with|buy|bought)\b",
             r"\bhow much\b|\btotal\b|\bsum\b|\bamount\b",
         ),
     ),
@@ -291,6 +291,14 @@ KEY_WORDS = _words(
 """Words of the rules that are understood also when they are misspelt."""
 
 _EVERYDAY = _words(
+    "buddy friend mate pal assistant agent bot trunkline honestly simply overall entire entirely complete "
+    "precise precisely exact rough estimate guess idea clue info information answer question sure hope "
+    "hoping hear heard learn understand realize remember forget ask asked asking worth nearly almost "
+    "already ago lately recently nowadays currently present past previous preceding prior current early "
+    "late end start beginning half quarter season bit lots spree habit habits personal household family "
+    "private mine ours whose whom because whether however though although amounts sums totals euro euros "
+    "dollar dollars cents value towards toward via minus plus daily weekly monthly yearly annual annually "
+    "high low visit visits visited set back behind whole apart aside besides summed added altogether "
     "a about after again all altogether am an and any anything are around as at be been before being "
     "best bit but by calculate can card cash check could day days did do does doing done down during "
     "each easily euro euros ever every everything far few find first for from full get give go goes "

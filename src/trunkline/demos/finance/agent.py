@@ -1,0 +1,249 @@
+"""The finance agent over its tools: plain on the base install, or with LangChain or the OpenAI Agents SDK.
+
+All variants have the same card, tools, commands and modes. The plain agent calls the offline model itself;
+the others give it to their framework as its model, or use a real model if one is named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import date
+from pathlib import PurePath
+from typing import Any
+
+from trunkline._version import __version__
+from trunkline.agents.adapt import FactoryAgent
+from trunkline.agents.interface import Agent, AgentCard, PromptCapabilities
+from trunkline.commands import Prompt
+from trunkline.content import TextBlock
+from trunkline.conversation import CallPart, Conversation, TextPart
+from trunkline.demos.finance.commands import COMMANDS
+from trunkline.demos.finance.offline_model import (
+    Called,
+    Item,
+    Reply,
+    Returned,
+    Said,
+    plan_reply,
+    split_words,
+)
+from trunkline.demos.finance.options import MODE
+from trunkline.errors import AgentError, ConfigurationError
+from trunkline.session.context import SessionView, TurnContext
+
+__all__ = ["FinanceAgent", "finance_agent", "finance_langchain", "finance_openai"]
+
+CARD = AgentCard(
+    name="trunkline-finance",
+    title="Trunkline Finance",
+    version=__version__,
+    description="Answers questions about your own bank data. It is not a language model: it understands "
+    "questions by rules, and nothing leaves this machine. Try: How much did I spend on groceries last month? "
+    "Why was October higher than September? Which subscriptions got dearer? Import statement.csv",
+    prompt=PromptCapabilities(embedded_context=True),
+    options=(MODE,),
+    commands=COMMANDS,
+)
+
+_MOST_CALLS = 40
+"""How many calls a prompt may lead to: a plan has few steps."""
+
+
+class Desk:
+    """The ledger, its tools and the offline model; nothing is opened or imported before the first use."""
+
+    def __init__(self, url: str | None = None, today: Callable[[], date] | None = None) -> None:
+        """Use the ledger at an address, else that of ``DATABASE_URL``; ``today`` is for tests."""
+        self._url = url
+        self._today = today
+        self._opened: tuple[Any, Any] | None = None
+
+    def today(self) -> date:
+        """The present day; ``TRUNKLINE_TODAY`` overrides the clock."""
+        if self._today is not None:
+            return self._today()
+        from trunkline.demos.finance.ledger.environment import environment
+
+        given = environment().get("TRUNKLINE_TODAY")
+        if not given:
+            return date.today()
+        try:
+            return date.fromisoformat(given)
+        except ValueError:
+            raise ConfigurationError(f"TRUNKLINE_TODAY={given} is no day: write it as YYYY-MM-DD") from None
+
+    def open(self) -> tuple[Any, Any]:
+        """Open the ledger, filled with made-up data at the first start, and make its tools; once."""
+        if self._opened is None:
+            from trunkline.demos.finance.ledger.database import Ledger
+            from trunkline.demos.finance.ledger.demo import seed_demo
+            from trunkline.demos.finance.tools.registry import make_tools
+
+            ledger = Ledger(self._url)
+            with ledger.writing() as db:
+                seed_demo(db, self.today())
+            self._opened = ledger, make_tools(ledger, self.today)
+        return self._opened
+
+    @property
+    def ledger(self) -> Any:
+        """The ledger."""
+        return self.open()[0]
+
+    @property
+    def tools(self) -> Any:
+        """The registry of tools."""
+        return self.open()[1]
+
+    def plan(self, items: Sequence[Item], tools: Sequence[str]) -> Reply:
+        """Ask the offline model for its next reply."""
+        from trunkline.demos.finance.tools.registry import read_vocabulary
+
+        return plan_reply(items, tools, read_vocabulary(self.ledger), self.today())
+
+
+class FinanceAgent:
+    """The plain finance agent: the offline model, the tools, and a loop between them."""
+
+    def __init__(self, url: str | None = None, today: Callable[[], date] | None = None) -> None:
+        """Use the ledger at an address, else that of ``DATABASE_URL``; ``today`` is for tests."""
+        self.card = CARD
+        self.desk = Desk(url, today)
+
+    @property
+    def tools(self) -> Any:
+        """The registry of tools, for ``trunkline mcp finance``."""
+        return self.desk.tools
+
+    async def open_session(self, session: SessionView) -> None:
+        """Open the ledger; a broken one is said now."""
+        await asyncio.to_thread(self.desk.open)
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        """Answer a prompt: ask the offline model, make its calls, until it has answered."""
+        from trunkline.tools import ToolError, model_text
+
+        tools = self.desk.tools
+        history = await ctx.history()
+        question = prompt_text(prompt)
+        if not history.messages:
+            ctx.title(question.partition("\n")[0][:60] or "Finance")
+        items = [*read_history(history), Said("user", question)]
+        for number in range(_MOST_CALLS):
+            reply = await asyncio.to_thread(self.desk.plan, items, list(tools))
+            for word in split_words(reply.text):
+                yield word
+                await asyncio.sleep(0)
+            if not reply.calls:
+                return
+            if reply.text:
+                items.append(Said("assistant", reply.text))
+            for call in reply.calls:
+                call_id = f"{ctx.turn_id}.{number}"
+                items.append(Called(call_id, call.name, call.arguments))
+                try:
+                    said = model_text(await tools.call(call.name, call.arguments, ctx))
+                except ToolError as error:
+                    said = str(error)
+                items.append(Returned(call_id, said))
+        raise AgentError(f"the question led to more than {_MOST_CALLS} calls")
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """The words of a prompt, with the names of the files that came with it."""
+    text = "\n".join(block.text for block in prompt.content if isinstance(block, TextBlock)).strip()
+    names = [
+        PurePath(uri).name
+        for block in prompt.content
+        if isinstance(uri := getattr(block, "uri", None), str) and PurePath(uri).name not in text
+    ]
+    return f"{text or 'import'} {' '.join(names)}" if names else text
+
+
+def read_history(history: Conversation) -> list[Item]:
+    """Give the conversation of a session as the offline model takes it."""
+    from trunkline.tools.results import json_text
+
+    items: list[Item] = []
+    for message in history.messages:
+        if message.role == "user":
+            items.append(Said("user", message.text))
+            continue
+        for part in message.parts:
+            if isinstance(part, TextPart):
+                items.append(Said("assistant", part.text))
+            elif isinstance(part, CallPart) and (call := history.calls.get(part.call_id)) is not None:
+                items.append(Called(call.call_id, call.name, call.input or {}))
+                said = call.reason or "" if call.raw_output is None else json_text(call.raw_output)
+                items.append(Returned(call.call_id, said))
+    return items
+
+
+# -- the TARGETs ---------------------------------------------------------------------------------------
+
+
+def finance_agent() -> Agent:
+    """The TARGET ``finance``."""
+    return FinanceAgent()
+
+
+def finance_langchain(url: str | None = None, today: Callable[[], date] | None = None) -> Agent:
+    """The TARGET ``finance:langchain``."""
+    desk = Desk(url, today)
+    name = _model_name()
+    if name == "":
+        name = "openai:gpt-5.5"
+
+    def make(session: SessionView) -> Any:
+        try:
+            from trunkline.demos.finance.langchain import make_graph
+        except ImportError as error:
+            raise _missing("finance:langchain", "langchain", error) from error
+        return make_graph(desk.tools, desk.plan, name)
+
+    return _Variant(make, desk)
+
+
+def finance_openai(url: str | None = None, today: Callable[[], date] | None = None) -> Agent:
+    """The TARGET ``finance:openai``."""
+    desk = Desk(url, today)
+    name = _model_name()
+
+    def make(session: SessionView) -> Any:
+        try:
+            from trunkline.demos.finance.openai import make_agent
+        except ImportError as error:
+            raise _missing("finance:openai", "openai", error) from error
+        return make_agent(desk.tools, desk.plan, None if name is None else name.removeprefix("openai:"))
+
+    return _Variant(make, desk)
+
+
+class _Variant(FactoryAgent):
+    """A finance agent of a framework, made for each session."""
+
+    def __init__(self, factory: Callable[[SessionView], Any], desk: Desk) -> None:
+        super().__init__(factory, CARD)
+        self.desk = desk
+
+    @property
+    def tools(self) -> Any:
+        return self.desk.tools
+
+
+def _missing(target: str, extra: str, error: ImportError) -> ConfigurationError:
+    return ConfigurationError(
+        f"{target} needs the package {error.name or error}: pip install 'trunkline[{extra}]'; "
+        "the TARGET finance works without"
+    )
+
+
+def _model_name() -> str | None:
+    """The real model to use: ``TRUNKLINE_MODEL``, "" for the default with ``OPENAI_API_KEY``, else None."""
+    from trunkline.demos.finance.ledger.environment import environment
+
+    variables = environment()
+    if name := variables.get("TRUNKLINE_MODEL"):
+        return name
+    return "" if variables.get("OPENAI_API_KEY") else None

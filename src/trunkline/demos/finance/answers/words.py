@@ -1,0 +1,57 @@
+"""The answer to a step, from the result of its tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, cast
+
+from trunkline.demos.finance.answers import changes, figures, findings
+from trunkline.demos.finance.answers.phrases import Document
+from trunkline.demos.finance.questions.intent import Intent
+
+__all__ = ["answer"]
+
+_Writer = Callable[[Intent, Document, date], str]
+
+_WRITERS: dict[str, _Writer] = {
+    "spend": figures.spending,
+    "breakdown": figures.breakdown,
+    "top": figures.breakdown,
+    "count": figures.counted,
+    "average": figures.average,
+    "compare": figures.comparison,
+    "income": figures.income,
+    "savings": figures.savings,
+    "list": figures.listing,
+    "uncategorized": figures.listing,
+    "chart": figures.chart,
+    "unusual": findings.unusual,
+    "double_charges": findings.unusual,
+    "subscriptions": findings.subscriptions,
+    "price_rises": findings.price_rises,
+    "due": findings.due,
+    "budget": findings.budgets,
+    "accounts": findings.accounts,
+    "why_category": changes.why_category,
+    "report": changes.report,
+    "import": changes.imported,
+    "undo_import": changes.undone,
+    "sync": changes.synced,
+    "recategorize": changes.recategorized,
+    "tag": changes.tagged,
+    "categorize": changes.categorized,
+    "sql": changes.query,
+    "run_shown_sql": changes.query,
+}
+
+
+def answer(step: Intent, tool: str, result: Any, today: date) -> str:
+    """Write the answer; a result that is a sentence is a failure or a refusal, and says so itself."""
+    if not isinstance(result, Mapping):
+        said = str(result).strip() or "it gave nothing"
+        return f"{tool}: {said}" if not said.startswith(tool) else said
+    document = cast("Document", result)
+    if "error" in document:
+        return f"That did not work: {document['error']}"
+    return _WRITERS[step.what](step, document, today)

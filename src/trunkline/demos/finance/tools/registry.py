@@ -1,0 +1,102 @@
+"""All tools in one registry, and the names that a question may use."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from trunkline.demos.finance.ledger.analysis.accounts import accounts, names
+from trunkline.demos.finance.ledger.categories import SYNONYMS
+from trunkline.demos.finance.ledger.database import Ledger
+from trunkline.demos.finance.questions.names import Vocabulary
+from trunkline.demos.finance.tools.changes import register_changes
+from trunkline.demos.finance.tools.figures import Today, register_figures
+from trunkline.demos.finance.tools.files import register_files
+from trunkline.demos.finance.tools.queries import register_queries
+from trunkline.errors import SessionError, TrunklineError
+from trunkline.tools import ToolError, ToolRegistry
+
+__all__ = ["make_tools", "read_vocabulary"]
+
+_ACCOUNT_WORDS = {
+    "card": ("credit card", "card", "visa", "mastercard"),
+    "checking": ("checking account", "current account", "giro account", "checking"),
+    "savings": ("savings account",),
+    "cash": ("cash account", "wallet"),
+}
+"""What people call an account of a kind."""
+_MORE_WORDS = {
+    "eat out": "Restaurants",
+    "ate out": "Restaurants",
+    "eaten out": "Restaurants",
+    "meals": "Restaurants",
+    "food shopping": "Groceries",
+    "train tickets": "Trains",
+    "plane tickets": "Flights",
+    "flying": "Flights",
+    "medication": "Pharmacy",
+    "doctors": "Doctor",
+    "mobile": "Internet and phone",
+    "heating": "Utilities",
+    "cabs": "Taxi",
+}
+"""How people ask, besides the synonyms that also sort transactions."""
+
+
+def make_tools(ledger: Ledger, today: Today) -> ToolRegistry:
+    """Make the tools over a ledger; ``today`` gives the day."""
+    registry = ToolRegistry()
+    for register in (register_figures, register_queries, register_changes, register_files):
+        register(registry, ledger, today)
+    for one in registry.values():
+        one.function = _with_tool_errors(one.function)
+        if callable(one.permission):
+            one.permission = _with_tool_errors(one.permission)
+    return registry
+
+
+def _with_tool_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what the ledger, a statement or a file refuses be the failure of the tool, with the same words."""
+
+    def refuse(error: TrunklineError) -> TrunklineError:
+        # A cancelled turn is no failure of a tool.
+        return error if isinstance(error, ToolError | SessionError) else ToolError(str(error))
+
+    @functools.wraps(function)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TrunklineError as error:
+            raise refuse(error) from error
+
+    @functools.wraps(function)
+    async def waiting(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await function(*args, **kwargs)
+        except TrunklineError as error:
+            raise refuse(error) from error
+
+    return waiting if inspect.iscoroutinefunction(function) else plain
+
+
+def read_vocabulary(ledger: Ledger) -> Vocabulary:
+    """Read the names that the ledger has now."""
+    with ledger.reading() as db:
+        known = names(db)
+        listed = accounts(db).accounts
+    words: dict[str, str] = {}
+    for kind, said in _ACCOUNT_WORDS.items():
+        of_kind = [one.name for one in listed if one.kind == kind]
+        # Two cards: then "my credit card" does not say which.
+        words |= dict.fromkeys(said, of_kind[0]) if len(of_kind) == 1 else {}
+    return Vocabulary(
+        categories=(*known.categories, *known.groups),
+        merchants=known.merchants,
+        accounts=dict(known.accounts),
+        account_words=words,
+        tags=known.tags,
+        synonyms={**SYNONYMS, **_MORE_WORDS},
+        currencies=known.currencies,
+    )
