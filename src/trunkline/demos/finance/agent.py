@@ -7,10 +7,11 @@ the others give it to their framework as its model, or use a real model if one i
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trunkline._version import __version__
 from trunkline.agents.adapt import FactoryAgent
@@ -31,6 +32,10 @@ from trunkline.demos.finance.offline_model import (
 from trunkline.demos.finance.options import MODE
 from trunkline.errors import AgentError, ConfigurationError
 from trunkline.session.context import SessionView, TurnContext
+
+if TYPE_CHECKING:
+    from trunkline.demos.finance.ledger.database import Ledger
+    from trunkline.tools import ToolRegistry
 
 __all__ = ["FinanceAgent", "finance_agent", "finance_langchain", "finance_openai"]
 
@@ -57,7 +62,9 @@ class Desk:
         """Use the ledger at an address, else that of ``DATABASE_URL``; ``today`` is for tests."""
         self._url = url
         self._today = today
-        self._opened: tuple[Any, Any] | None = None
+        self._ledger: Ledger | None = None
+        self._tools: dict[bool, ToolRegistry] = {}
+        self._lock = threading.Lock()
 
     def today(self) -> date:
         """The present day; ``TRUNKLINE_TODAY`` overrides the clock."""
@@ -73,28 +80,31 @@ class Desk:
         except ValueError:
             raise ConfigurationError(f"TRUNKLINE_TODAY={given} is no day: write it as YYYY-MM-DD") from None
 
-    def open(self) -> tuple[Any, Any]:
-        """Open the ledger, filled with made-up data at the first start, and make its tools; once."""
-        if self._opened is None:
-            from trunkline.demos.finance.ledger.database import Ledger
-            from trunkline.demos.finance.ledger.demo import seed_demo
-            from trunkline.demos.finance.tools.registry import make_tools
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger; at the first start it is filled with made-up data."""
+        with self._lock:
+            if self._ledger is None:
+                from trunkline.demos.finance.ledger.database import Ledger
+                from trunkline.demos.finance.ledger.demo import seed_demo
 
-            ledger = Ledger(self._url)
-            with ledger.writing() as db:
-                seed_demo(db, self.today())
-            self._opened = ledger, make_tools(ledger, self.today)
-        return self._opened
+                ledger = Ledger(self._url)
+                with ledger.writing() as db:
+                    seed_demo(db, self.today())
+                self._ledger = ledger
+            return self._ledger
 
     @property
-    def ledger(self) -> Any:
-        """The ledger."""
-        return self.open()[0]
+    def tools(self) -> ToolRegistry:
+        """The registry of tools; the one for banks is there as long as one is linked."""
+        from trunkline.demos.finance.bank.items import linked
+        from trunkline.demos.finance.tools.registry import make_tools
 
-    @property
-    def tools(self) -> Any:
-        """The registry of tools."""
-        return self.open()[1]
+        with self.ledger.reading() as db:
+            has_bank = linked(db)
+        if has_bank not in self._tools:
+            self._tools[has_bank] = make_tools(self.ledger, self.today, has_bank=has_bank)
+        return self._tools[has_bank]
 
     def plan(self, items: Sequence[Item], tools: Sequence[str]) -> Reply:
         """Ask the offline model for its next reply."""
@@ -112,19 +122,19 @@ class FinanceAgent:
         self.desk = Desk(url, today)
 
     @property
-    def tools(self) -> Any:
+    def tools(self) -> ToolRegistry:
         """The registry of tools, for ``trunkline mcp finance``."""
         return self.desk.tools
 
     async def open_session(self, session: SessionView) -> None:
         """Open the ledger; a broken one is said now."""
-        await asyncio.to_thread(self.desk.open)
+        await asyncio.to_thread(lambda: self.desk.tools)
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
         """Answer a prompt: ask the offline model, make its calls, until it has answered."""
         from trunkline.tools import ToolError, model_text
 
-        tools = self.desk.tools
+        tools = await asyncio.to_thread(lambda: self.desk.tools)
         history = await ctx.history()
         question = prompt_text(prompt)
         if not history.messages:
@@ -228,7 +238,7 @@ class _Variant(FactoryAgent):
         self.desk = desk
 
     @property
-    def tools(self) -> Any:
+    def tools(self) -> ToolRegistry:
         return self.desk.tools
 
 

@@ -232,7 +232,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:spen[dt]|spends|spendings?|expenses?|expenditures?|costs?|pay|paid|paying|outgoings?)\b",
             r"\b(?:money go(?:es)?|money went|going out|went out|gone out|blow|blew|burn(?:ed|t)?|damage)\b",
-            r"\b(?:set me back|shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|part with|buy|bought)\b",
+            r"\b(?:set me back|shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|buy|bought)\b",
             r"\bhow much\b|\btotal\b|\bsum\b|\bamount\b",
         ),
     ),

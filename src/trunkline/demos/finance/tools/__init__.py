@@ -1,5 +1,6 @@
 """The tools of the finance agent, for every framework.
 
+* ``bank``: sync with the linked banks
 * ``changes``: tools that change categories and tags
 * ``documents``: results of the ledger as the JSON that a model reads
 * ``figures``: tools that read figures

@@ -11,6 +11,7 @@ from trunkline.demos.finance.ledger.analysis.accounts import accounts, names
 from trunkline.demos.finance.ledger.categories import SYNONYMS
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.questions.names import Vocabulary
+from trunkline.demos.finance.tools.bank import register_bank
 from trunkline.demos.finance.tools.changes import register_changes
 from trunkline.demos.finance.tools.figures import Today, register_figures
 from trunkline.demos.finance.tools.files import register_files
@@ -45,11 +46,13 @@ _MORE_WORDS = {
 """How people ask, besides the synonyms that also sort transactions."""
 
 
-def make_tools(ledger: Ledger, today: Today) -> ToolRegistry:
-    """Make the tools over a ledger; ``today`` gives the day."""
+def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolRegistry:
+    """Make the tools over a ledger; ``today`` gives the day, ``has_bank`` says that one can be synced with."""
     registry = ToolRegistry()
     for register in (register_figures, register_queries, register_changes, register_files):
         register(registry, ledger, today)
+    if has_bank:
+        register_bank(registry, ledger)
     for one in registry.values():
         one.function = _with_tool_errors(one.function)
         if callable(one.permission):
