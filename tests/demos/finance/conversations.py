@@ -11,7 +11,7 @@ from tests.hubs import collect, session_for
 
 from trunkline import events as ev
 from trunkline.agents.interface import Agent
-from trunkline.commands import Answer
+from trunkline.commands import Answer, Prompt
 from trunkline.demos.finance.agent import FinanceAgent
 from trunkline.demos.finance.ledger.database import MEMORY
 from trunkline.folding import fold
@@ -78,12 +78,11 @@ async def talking(
         async def ask(text: str, answer: Callable[[ev.Asked], Answer | None] = accept_all) -> Answered:
             return await ask_in(session, text, answer)
 
-        ask.session = session  # type: ignore[attr-defined]
         yield ask
 
 
 async def ask_in(
-    session: Session, text: str, answer: Callable[[ev.Asked], Answer | None] = accept_all
+    session: Session, text: Prompt | str, answer: Callable[[ev.Asked], Answer | None] = accept_all
 ) -> Answered:
     """Ask in a session, and answer its questions."""
 

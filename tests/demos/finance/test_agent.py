@@ -1,11 +1,12 @@
 """The finance agent in a session: answers, permissions, modes, imports and plans."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.demos.finance.conversations import TODAY, agent, talking
-from tests.hubs import hub_for, only
+from tests.demos.finance.conversations import TODAY, agent, ask_in, talking
+from tests.hubs import hub_for, only, session_for
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -63,8 +64,6 @@ async def test_follow_ups_know_the_conversation_also_in_another_process() -> Non
     finance = agent()
     async with hub_for(finance) as hub:
         session = await hub.create("s1")
-        from tests.demos.finance.conversations import ask_in
-
         await ask_in(session, GROCERIES)
         why = await ask_in(session, "why more than in September?")
         assert why.calls[0].name == "compare_spending"
@@ -138,8 +137,9 @@ async def test_an_edit_shows_what_will_change_and_is_made_once_allowed() -> None
 
 
 async def test_the_mode_manage_edits_without_asking_but_asks_about_files(tmp_path: Path) -> None:
-    async with talking(cwd=tmp_path) as ask:
-        await ask.session.set_config("mode", "manage")
+    async with session_for(agent(), cwd=str(tmp_path)) as session:
+        await session.set_config("mode", "manage")
+        ask = functools.partial(ask_in, session)
         tagged = await ask("Tag Rewe transactions in October as weekly shop")
         assert tagged.asked == []
         assert tagged.calls[0].status == "completed"

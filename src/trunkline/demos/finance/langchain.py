@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
-from langchain.agents import create_agent
+from langchain import agents
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
@@ -109,7 +109,8 @@ def make_graph(tools: ToolRegistry, plan: Planner, model_name: str | None) -> An
         from langchain.chat_models import init_chat_model
 
         model = init_chat_model(model_name)
-    return create_agent(
+    make = cast("Any", agents.create_agent)  # pyright: ignore[reportUnknownMemberType]
+    return make(
         model,
         tools=tools.for_langchain(),
         system_prompt=INSTRUCTIONS,

@@ -149,9 +149,9 @@ def _call_events(item: ResponseFunctionToolCall, at: int) -> Iterator[Any]:
     yield ResponseFunctionCallArgumentsDeltaEvent(
         type="response.function_call_arguments.delta", delta=item.arguments, **place
     )
-    yield ResponseFunctionCallArgumentsDoneEvent(
-        type="response.function_call_arguments.done", arguments=item.arguments, name=item.name, **place
-    )
+    # Newer versions of the API's client want the name of the function, older ones do not know it.
+    done: dict[str, Any] = {"arguments": item.arguments, "name": item.name, **place}
+    yield ResponseFunctionCallArgumentsDoneEvent(type="response.function_call_arguments.done", **done)
 
 
 def _response(response_id: str, outputs: list[Any], status: Any) -> Response:

@@ -17,6 +17,28 @@ NO_MODEL = (
     "Nothing that you say or import leaves this machine."
 )
 
+_COMMON = frozenset(
+    {
+        "a",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "did",
+        "do",
+        "does",
+        "for",
+        "have",
+        "how",
+        "i",
+        "in",
+        "is",
+    }
+    | {"it", "me", "much", "my", "of", "on", "please", "the", "there", "to", "was", "what", "which", "with"}
+)
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "Spending": (
         "How much did I spend on groceries last month?",
@@ -107,11 +129,15 @@ def _say_unknown(name: str, vocabulary: Vocabulary) -> str:
 
 def closest_question(text: str) -> str:
     """Give the documented question that has the most words in common with a text."""
-    words = set(re.findall(r"[a-z]+", text.lower()))
+    words = _telling_words(text)
 
     def likeness(question: str) -> tuple[float, float]:
-        own = set(re.findall(r"[a-z]+", question.lower()))
-        shared = len(words & own) / len(words | own)
+        own = _telling_words(question)
+        shared = len(words & own) / (len(words | own) or 1)
         return shared, difflib.SequenceMatcher(None, text.lower(), question.lower()).ratio()
 
     return max((one for group in EXAMPLES.values() for one in group), key=likeness)
+
+
+def _telling_words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z]+", text.lower()) if word not in _COMMON}

@@ -46,7 +46,8 @@ def for_people(document: Document) -> ToolResult:
     rows = int(document.get("rows", 0))
     counted = f"{rows} transaction{'' if rows == 1 else 's'}"
     head = "; ".join([*(", ".join(one) for one in (document.get("totals"),) if one), counted])
-    parts: list[Document] = next((document[key] for key in _LISTS if document.get(key)), [])
+    lists: list[list[Document]] = [document[key] for key in _LISTS if document.get(key)]
+    parts = lists[0] if lists else []
     if not parts:
         return ToolResult(document, head)
     columns = [key for key in parts[0] if key not in _HIDDEN]

@@ -85,7 +85,17 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
             hidden = bool(had_demo) and not db.execute(demo).fetchone()[0]
         return {**document, "new": done.added, "demo_hidden": hidden}
 
-    @registry.register(kind="edit", title="Undo the last import", permission=lambda _, ctx: ask_undo(ctx))
+    def last_import(db: Any) -> Any:
+        return next((one for one in list_imports(db) if one.undone_at is None), None)
+
+    def ask_undo(arguments: dict[str, Any], ctx: ToolContext) -> Any:
+        with ledger.reading() as db:
+            last = last_import(db)
+        if last is None:
+            return "allow"
+        return Ask(message=f"Take back the import of {last.file} ({last.left} transactions)?")
+
+    @registry.register(kind="edit", title="Undo the last import", permission=ask_undo)
     def undo_import() -> dict[str, Any]:
         """Take the last import back: remove the transactions that it alone brought. Asks the person first."""
         with ledger.writing() as db:
@@ -94,16 +104,6 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
                 raise ToolError("there is no import to take back")
             done = take_back(db, at=datetime.now(UTC), import_id=last.id)
         return {"file": done.file, "removed": done.removed}
-
-    def last_import(db: Any) -> Any:
-        return next((one for one in list_imports(db) if one.undone_at is None), None)
-
-    def ask_undo(ctx: ToolContext) -> Any:
-        with ledger.reading() as db:
-            last = last_import(db)
-        if last is None:
-            return "allow"
-        return Ask(message=f"Take back the import of {last.file} ({last.left} transactions)?")
 
     @registry.register(kind="edit", title="Write a report", locations="{path}", shows="diff")
     async def write_report(

@@ -47,7 +47,7 @@ _MORE_WORDS = {
 
 
 def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolRegistry:
-    """Make the tools over a ledger; ``today`` gives the day, ``has_bank`` says that one can be synced with."""
+    """Make the tools over a ledger; ``today`` gives the day, ``has_bank`` whether one can be synced."""
     registry = ToolRegistry()
     for register in (register_figures, register_queries, register_changes, register_files):
         register(registry, ledger, today)

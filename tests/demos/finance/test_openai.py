@@ -1,0 +1,76 @@
+"""The offline model in the OpenAI Agents SDK, run by the SDK itself."""
+
+import json
+from typing import Any
+
+from tests.demos.finance.conversations import agent
+from tests.demos.finance.tools.desks import desk
+
+from agents import Runner, set_tracing_disabled
+from trunkline.demos.finance.offline_model import Called, PlannedCall, Reply, Returned, Said
+from trunkline.demos.finance.openai import OfflineModel, make_agent, read_items, stream_events
+
+QUESTION = "How much did I spend on groceries last month?"
+
+
+async def test_the_sdk_runs_the_offline_model_with_the_same_call_and_words() -> None:
+    set_tracing_disabled(True)
+    one = desk()
+    finance = make_agent(one.tools, one.plan, None)
+    whole = await Runner.run(finance, QUESTION)
+    calls = [item.raw_item for item in whole.new_items if item.type == "tool_call_item"]
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == [  # type: ignore[union-attr]
+        ("spending", {"start": "2026-10-01", "end": "2026-10-31", "category": "Groceries"})
+    ]
+    streamed = Runner.run_streamed(finance, QUESTION)
+    words: list[str] = []
+    async for event in streamed.stream_events():
+        if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
+            words.append(event.data.delta)
+    assert "".join(words) == streamed.final_output == whole.final_output
+    assert len(words) > 10
+    assert whole.final_output.startswith("In October 2026 you spent **")
+
+
+def test_a_response_is_streamed_as_the_api_does() -> None:
+    model = OfflineModel(lambda items, tools: Reply("two words", (PlannedCall("spending", {"a": 1}),)))
+    response_id, outputs = model._outputs("hello", [])  # pyright: ignore[reportPrivateUsage]
+    kinds = [event.type for event in stream_events(response_id, outputs)]
+    assert kinds == [
+        "response.created",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.output_item.added",
+        "response.function_call_arguments.delta",
+        "response.function_call_arguments.done",
+        "response.output_item.done",
+        "response.completed",
+    ]
+
+
+def test_input_items_are_read_with_their_calls() -> None:
+    items: list[Any] = [
+        {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "well"}]},
+        {"type": "function_call", "call_id": "c1", "name": "spending", "arguments": '{"a": 1}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "{}"},
+        {"type": "reasoning", "id": "r", "summary": []},
+    ]
+    assert read_items(items) == [
+        Said("user", "hi"),
+        Said("assistant", "well"),
+        Called("c1", "spending", {"a": 1}),
+        Returned("c1", "{}"),
+    ]
+    assert read_items("hi") == [Said("user", "hi")]
+
+
+def test_a_real_model_is_used_by_its_name() -> None:
+    one = agent().desk
+    assert make_agent(one.tools, one.plan, "gpt-5.5").model == "gpt-5.5"
+    assert make_agent(one.tools, one.plan, "").model is None

@@ -1,0 +1,53 @@
+from datetime import UTC, datetime
+
+import pytest
+from tests.demos.finance.conversations import agent, talking
+from tests.demos.finance.tools.desks import desk
+
+from trunkline.demos.finance.bank.items import link_fake_bank
+from trunkline.demos.finance.tools.registry import read_vocabulary
+from trunkline.tools import ToolError
+
+KINDS = {
+    "run_sql": "execute",
+    "recategorize_merchant": "edit",
+    "tag_transactions": "edit",
+    "categorize": "edit",
+    "chart_spending": "read",
+    "import_statement": "edit",
+    "write_report": "edit",
+    "spending": "read",
+}
+
+
+def test_each_tool_has_its_kind() -> None:
+    tools = desk().tools
+    assert {name: tools[name].kind for name in KINDS} == KINDS
+    assert "sync_transactions" not in tools
+
+
+def test_the_words_of_the_ledger_are_known() -> None:
+    words = read_vocabulary(desk().ledger)
+    assert {"Groceries", "Food"} <= set(words.categories)
+    assert "Rewe" in words.merchants
+    assert words.account_words["credit card"] in words.accounts.values()
+    # Two checking accounts: neither is "the checking account".
+    assert "checking account" not in words.account_words
+
+
+async def test_a_failure_of_the_ledger_is_the_tools_own() -> None:
+    with pytest.raises(ToolError, match="refused"):
+        await desk().tools.call("run_sql", {"query": "DROP TABLE accounts"}, on_no_session="allow")
+
+
+async def test_the_bank_can_be_synced_once_it_is_linked() -> None:
+    finance = agent()
+    async with talking(finance) as ask:
+        assert "No bank is linked" in (await ask("sync my bank")).text
+        with finance.desk.ledger.writing() as db:
+            link_fake_bank(db)
+        assert finance.tools["sync_transactions"].kind == "fetch"
+        synced = await ask("sync my bank")
+        assert synced.calls[0].status == "completed", synced.text
+        assert "added**" in synced.text
+        assert datetime.now(UTC)
