@@ -12,7 +12,7 @@ from trunkline.demos.finance.ledger.categories import (
     is_refund_text,
 )
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import fold
+from trunkline.demos.finance.ledger.words import fold
 
 
 def test_a_name_is_a_category_or_a_group_and_there_once() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from trunkline.demos.finance.ledger.category_rules import Rule, RuleBook, check_pattern, merchant_pattern
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import fold
+from trunkline.demos.finance.ledger.words import fold
 
 
 def category(rules: list[Rule], description: str, merchant: str = "Somebody") -> str | None:

@@ -2,7 +2,7 @@
 
 from trunkline.demos.finance.ledger.categories import PARENTS
 from trunkline.demos.finance.ledger.category_words import KEYWORDS, REFUNDS
-from trunkline.demos.finance.ledger.merchants import fold
+from trunkline.demos.finance.ledger.words import fold
 
 
 def test_every_word_is_folded_and_has_a_category() -> None:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.demos.finance.ledger.merchant_names import KNOWN
-from trunkline.demos.finance.ledger.merchants import MAX_WORDS, UNKNOWN, contains, find_merchant, fold
+from trunkline.demos.finance.ledger.merchants import MAX_WORDS, UNKNOWN, find_merchant
+from trunkline.demos.finance.ledger.words import contains, fold
 
 
 @pytest.mark.parametrize(

@@ -26,5 +26,5 @@ a refund lowers the charge that it belongs to, and currencies are never added.
 * ``selection``: which transactions a question is about
 * ``transfers``: finds the two sides of money that moves between own accounts
 * ``views``: what counts as spending and income, as SQL
-* ``word_table``: reads the tables of words
+* ``words``: texts as words that can be compared, and tables of words
 """

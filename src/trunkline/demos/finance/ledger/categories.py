@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from trunkline.demos.finance.ledger.category_words import CARD_PAID, KEYWORDS, REFUNDS, Keyword
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import contains, fold
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
+from trunkline.demos.finance.ledger.words import WordIndex, contains, fold
 from trunkline.errors import did_you_mean
 
 INCOME = "Income"
@@ -90,12 +90,12 @@ SYNONYMS = {
 """Other words for categories and groups."""
 
 
+_BY_WORDS = WordIndex((keyword.words, keyword) for keyword in KEYWORDS)
+
+
 def find_keyword(folded: str, amount: int) -> Keyword | None:
     """Give the longest words of a folded description that tell its category."""
-    for keyword in KEYWORDS:
-        if keyword.sign * amount >= 0 and contains(folded, keyword.words):
-            return keyword
-    return None
+    return _BY_WORDS.find(folded, lambda keyword: keyword.sign * amount >= 0)
 
 
 def find_card_payment(folded: str) -> Keyword | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import contains, fold
+from trunkline.demos.finance.ledger.words import contains, fold
 
 MAX_PATTERN = 200
 """How long a pattern may be."""

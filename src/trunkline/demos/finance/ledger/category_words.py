@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trunkline.demos.finance.ledger.word_table import read_table
+from trunkline.demos.finance.ledger.words import read_table
 
 MONEY_IN = """
 Salary: salary, payroll, gehalt, lohn, wages, lohn gehalt, direct deposit, bezuege, bezuge

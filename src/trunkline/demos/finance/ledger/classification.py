@@ -26,10 +26,11 @@ from trunkline.demos.finance.ledger.categories import (
 )
 from trunkline.demos.finance.ledger.category_rules import Rule, RuleBook
 from trunkline.demos.finance.ledger.category_words import Keyword
-from trunkline.demos.finance.ledger.merchants import UNKNOWN, find_merchant, fold
+from trunkline.demos.finance.ledger.merchants import UNKNOWN, find_merchant
 from trunkline.demos.finance.ledger.refunds import Charge, find_refunds
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
 from trunkline.demos.finance.ledger.transfers import Leg, account_names, find_exchanges, find_transfers
+from trunkline.demos.finance.ledger.words import fold
 
 _KEPT = ("user", "import")
 """Whose categories are not found again."""

@@ -17,9 +17,9 @@ from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.category_rules import merchant_pattern
 from trunkline.demos.finance.ledger.classification import classify
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import fold
 from trunkline.demos.finance.ledger.results import Period, format_amount
 from trunkline.demos.finance.ledger.selection import EVERYTHING, Filters, Value, conditions
+from trunkline.demos.finance.ledger.words import fold
 from trunkline.errors import did_you_mean
 
 MAX_TAG = 40

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trunkline.demos.finance.ledger.word_table import read_table
+from trunkline.demos.finance.ledger.words import read_table
 
 MERCHANTS = """
 Groceries: Rewe; Edeka; Lidl; Aldi=aldi|aldi sued|aldi nord; Kaufland; Penny=penny|penny markt;

@@ -7,19 +7,17 @@ somebody: no words of the bank, numbers, references, dates, countries and legal 
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from trunkline.demos.finance.ledger.merchant_names import KNOWN, KnownMerchant
+from trunkline.demos.finance.ledger.words import WordIndex, fold
 
 MAX_WORDS = 4
 """How many words a name has that was made from a description."""
 UNKNOWN = "Unknown"
 """The merchant of a description that names nobody."""
 
-_LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d"})
-_SIGNS = re.compile(r"[^0-9a-z]+")
 # What banks and terminals write before a name.
 _BEFORE = """pos ec visa mastercard maestro girocard debit credit card karte kartenzahlung kartenumsatz
 zahlung purchase payment sepa lastschrift basislastschrift folgelastschrift einzug ueberweisung uberweisung
@@ -32,18 +30,6 @@ _AFTER = """gmbh ag se kg co ohg ug mbh inc llc ltd limited plc corp sa sarl spa
 org eu us usa gb uk fr ch at nl it es deu sagt danke dankt filiale store markt eur usd gbp chf thank you
 vielen dank"""
 _ENDINGS = frozenset(_AFTER.split())
-
-
-def fold(text: str) -> str:
-    """Give a text as words that can be compared: no case, accents or signs, one space around each word."""
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return f" {_SIGNS.sub(' ', plain).strip()} "
-
-
-def contains(folded: str, words: str) -> bool:
-    """Whether a folded text has these folded words; a star at their end takes any ending."""
-    return f" {words[:-1]}" in folded if words.endswith("*") else f" {words} " in folded
 
 
 class Merchant(NamedTuple):
@@ -67,11 +53,12 @@ def find_merchant(description: str, given: str = "") -> Merchant:
     return Merchant(known.name if known else name, known)
 
 
+_BY_WORDS = WordIndex((entry.words, entry) for entry in KNOWN)
 _BY_NAME = {fold(entry.name): entry for entry in KNOWN}
 
 
 def _known(folded: str) -> KnownMerchant | None:
-    return _BY_NAME.get(folded) or next((entry for entry in KNOWN if contains(folded, entry.words)), None)
+    return _BY_NAME.get(folded) or _BY_WORDS.find(folded)
 
 
 def _clean(description: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from trunkline.demos.finance.ledger.merchants import contains, fold
+from trunkline.demos.finance.ledger.words import contains, fold
 
 WINDOW = 5
 """How many days a transfer may take: a weekend and a holiday."""

@@ -29,10 +29,11 @@ LEFT JOIN categories AS c ON c.name = t.category"""
 _SPENDING = """SELECT e.id, e.account_id, e.account, coalesce(o.posted, e.posted) AS day,
     substr(coalesce(o.posted, e.posted), 1, 7) AS month, e.posted, -e.amount AS spent, e.currency,
     coalesce(o.merchant, e.merchant) AS merchant, coalesce(o.category, e.category) AS category,
-    coalesce(o.category_group, e.category_group) AS category_group, e.description, e.kind, e.pair_id,
+    coalesce(c.parent, o.category, e.category_group) AS category_group, e.description, e.kind, e.pair_id,
     e.pending
 FROM entries AS e
-LEFT JOIN entries AS o ON o.id = e.pair_id AND e.kind = 'refund'
+LEFT JOIN transactions AS o ON o.id = CASE e.kind WHEN 'refund' THEN e.pair_id END
+LEFT JOIN categories AS c ON c.name = o.category
 WHERE e.kind IN ('spend', 'refund')"""
 
 _INCOME = """SELECT id, account_id, account, posted AS day, substr(posted, 1, 7) AS month, amount AS received,

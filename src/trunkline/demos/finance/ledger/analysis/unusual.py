@@ -111,19 +111,17 @@ class _History:
     def judge(self, charge: Charge) -> Unusual | None:
         if charge.spent < SMALLEST:
             return None
-        of_merchant, of_category, of_all = (self._before(key, charge.day) for key in self._keys(charge))
-        if len(of_merchant) >= FEWEST:
-            return self._against(charge, of_merchant, "merchant", TIMES)
-        if any(amount == charge.spent for amount, _ in of_merchant):
+        by_merchant, by_category, by_currency = self._keys(charge)
+        sample = self._before(by_merchant, charge.day)
+        if len(sample) >= FEWEST:
+            return self._against(charge, sample, "merchant", TIMES)
+        if any(amount == charge.spent for amount, _ in sample):
             return None  # It has come before, once a year for example.
-        if (
-            len(of_category) >= FEWEST_OF_CATEGORY
-            and len({name for _, name in of_category}) >= FEWEST_MERCHANTS
-        ):
-            return self._against(charge, of_category, "category", 2 * TIMES)
-        if len(of_all) >= FEWEST_OF_CATEGORY:
-            return self._against(charge, of_all, "all", 10 * TIMES)
-        return None
+        sample = self._before(by_category, charge.day)
+        if len(sample) >= FEWEST_OF_CATEGORY and len({name for _, name in sample}) >= FEWEST_MERCHANTS:
+            return self._against(charge, sample, "category", 2 * TIMES)
+        sample = self._before(by_currency, charge.day)
+        return self._against(charge, sample, "all", 10 * TIMES) if len(sample) >= FEWEST_OF_CATEGORY else None
 
     def _before(self, key: tuple[str, str, str], day: date) -> list[tuple[int, str]]:
         known = self._known[key]

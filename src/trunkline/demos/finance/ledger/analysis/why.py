@@ -10,8 +10,9 @@ import msgspec
 from trunkline.demos.finance.ledger.categories import find_card_payment, find_keyword
 from trunkline.demos.finance.ledger.category_rules import Rule, RuleBook
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.merchants import find_merchant, fold
+from trunkline.demos.finance.ledger.merchants import find_merchant
 from trunkline.demos.finance.ledger.results import format_amount
+from trunkline.demos.finance.ledger.words import fold
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
