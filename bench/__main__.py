@@ -16,6 +16,7 @@ NAMES = (
     "splice",
     "langchain",
     "middleware",
+    "openai_agents",
     "agui",
     "aisdk",
     "replay",

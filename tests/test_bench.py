@@ -15,6 +15,7 @@ COLUMNS = {
     "agui": {"case", "over", "cpu us (min)", "x of bare"},
     "aisdk": {"case", "per", "cpu us (min)", "per s", "x of base"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
+    "openai_agents": {"case", "per", "cpu us (min)", "x of base"},
     "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "growth": {"case", "run", "journal", "turns", "token ms", "x of shortest", "stall ms"},
@@ -50,6 +51,7 @@ CASES = {
         "deepagents-acp 0.0.13",
         "langchain-acp 1.10, 20 tokens",
     },
+    "openai_agents": {"bare run_streamed", "trunkline, to events"},
     "middleware": {
         "no middleware",
         "ours, every option off",

@@ -62,7 +62,7 @@ class Calls:
             self._emit(event)
 
     def _emit(self, event: ev.AnyEvent) -> None:
-        if isinstance(event, ev.Text) and event.lane is None and event.meta is None:
+        if type(event) is ev.Text and event.lane is None and event.meta is None:
             self._ctx.emit_text(event.delta, event.message_id)
             return
         if isinstance(event, ev.ToolUpdate):

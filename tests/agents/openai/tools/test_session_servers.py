@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agents.testing import ScriptedModel
 
@@ -34,7 +34,7 @@ def outputs(model: ScriptedModel, number: int = -1) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for kind, output in sent(model, number):
         if kind.startswith("output "):
-            parts: Any = output if isinstance(output, list) else [{"text": output}]
+            parts = cast("list[Any]", output if isinstance(output, list) else [{"text": output}])
             found[kind.removeprefix("output ")] = "".join(part["text"] for part in parts)
     return found
 

@@ -19,9 +19,13 @@ FAKE_ID = "__fake_id__"
 
 def field(value: Any, name: str) -> Any:
     """A field of a value; None if it has none."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).get(name)
+    found = getattr(value, name, None)
+    # Last, because it is slow and rare.
+    if found is None and isinstance(value, Mapping):
         return cast("Mapping[str, Any]", value).get(name)
-    return getattr(value, name, None)
+    return found
 
 
 def text_field(value: Any, name: str) -> str:
