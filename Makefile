@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/peers/node
-PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc agui-peers bench-langchain ofx-peers
+PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc agui-peers bench-langchain ofx-peers mcp-2
 PEER_AGENTS := claude-agent-acp claude-code-acp codex-acp gemini-cli
 PEER_PAGES := aisdk-5 aisdk-6 aisdk-7
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
@@ -87,6 +87,7 @@ lock: setup ## write requirements/*.txt anew from pyproject.toml
 	printf '%s\n' ag-ui-langgraph==0.0.47 'pydantic-ai-slim[ag-ui]==2.66.0' fastapi uvicorn langchain | $(PIN) \
 		--output-file requirements/agui-peers.txt -
 	printf '%s\n' ofxparse==0.21 ofxtools==1.1.1 | $(PIN) --output-file requirements/ofx-peers.txt -
+	echo mcp==2.3.0 | $(PIN) --output-file requirements/mcp-2.txt -
 	@# Peers of the bench, on the same LangChain as ours.
 	printf '%s\n' deepagents-acp==0.0.13 langchain-acp==1.10.0 | $(PIN) --constraints requirements/dev.txt \
 		--output-file requirements/bench-langchain.txt -

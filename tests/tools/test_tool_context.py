@@ -1,5 +1,6 @@
 """The context of a tool: inside of a turn and outside of one."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -41,8 +42,9 @@ async def test_outside_of_a_session_nobody_is_asked_and_there_are_no_files() -> 
         _ = ctx.files
     with pytest.raises(ToolError, match="no session in which somebody could be asked"):
         await ctx.form("How many?", {})
-    with pytest.raises(ToolError, match="cannot ask outside of a session"):
-        ctx.wait(None)
+    with pytest.raises(RuntimeError, match="write await instead"):
+        ctx.wait(ctx.permission("Go on?"))
+    assert not await asyncio.to_thread(lambda: ctx.wait(ctx.permission("Go on?")))
     with pytest.raises(ToolDenied, match="there is no session in which"):
         await ctx.require_permission("Go on?")
     assert not await ctx.permission("Go on?")

@@ -125,6 +125,17 @@ _RESERVED = ("acp", "agui", "finance", "pty", "registry")
 
 def resolve_target(target: str) -> Agent:
     """Give the agent that a TARGET names."""
+    thing = load_target(target)
+    if target in SCHEMES or target.partition(":")[0] in PREFIXES:
+        return thing
+    try:
+        return adapt(thing, name=target.rpartition(":")[2])
+    except NotAnAgent as error:
+        raise NotAnAgent(f"{target}: {error}") from None
+
+
+def load_target(target: str) -> Any:
+    """Give the object that a TARGET names as it is: an agent, or what becomes one."""
     if target in SCHEMES:
         return SCHEMES[target]()
     word, colon, rest = target.partition(":")
@@ -137,10 +148,7 @@ def resolve_target(target: str) -> Agent:
         thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
     for part in attr.split("."):
         thing = _get(thing, part, place)
-    try:
-        return adapt(thing, name=attr)
-    except NotAnAgent as error:
-        raise NotAnAgent(f"{target}: {error}") from None
+    return thing
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
 * ``login``: ``trunkline login``
 * ``logs``: what went wrong, as a line on stderr
+* ``mcp``: ``trunkline mcp``
 * ``open_hub``: journal, hub and session of a command
 * ``options``: options that several commands have
 * ``output``: writes results without blocking the loop
@@ -63,6 +64,7 @@ Examples:
   trunkline sessions list                       the conversations so far
   trunkline agents                              agents that others wrote
   trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
+  trunkline mcp tools.py:registry               for MCP clients: see trunkline mcp --help
   trunkline serve agent.py:hello                for web pages: see trunkline serve --help
 """
 
@@ -77,6 +79,7 @@ _COMMANDS = {
     "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
+    "mcp": _Entry("trunkline.cli.mcp", "Serve tools to MCP clients (the Model Context Protocol on stdio)."),
     "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
     "login": _Entry("trunkline.cli.login", "Log in to an agent, or out."),
     "finance": _Entry(

@@ -9,6 +9,7 @@
 * ``failures``: how a tool call fails
 * ``folder_reader``: reads files in some folders only
 * ``langchain_tools``: the tools of a registry for LangChain
+* ``mcp_server``: an MCP server for the tools of a registry
 * ``naming``: kind, title, files and line of a call, by name and arguments
 * ``openai_tools``: the tools of a registry for the OpenAI Agents SDK
 * ``registry``: tools by name, for every framework

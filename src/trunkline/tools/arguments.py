@@ -14,11 +14,13 @@ from typing import Annotated, Any, NoReturn, Protocol, Union, cast, get_args, ge
 
 import msgspec
 
+from trunkline.content import Block
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.questions import Form
 from trunkline.session.form_answers import check_form_answer
 from trunkline.tools.docstrings import read_docstring
 from trunkline.tools.failures import InvalidArguments
+from trunkline.tools.results import ToolResult
 
 _AT = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 _OF_ARGUMENT = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
@@ -95,6 +97,8 @@ def result_schema(function: Callable[..., Any]) -> dict[str, Any] | None:
     """The JSON schema of what a function gives back, where that is an object with known fields."""
     hints = _hints(getattr(function, "__name__", "a tool"), function)
     returned: Any = hints.get("return")
+    if isinstance(returned, type) and issubclass(returned, (ToolResult, Block)):
+        return None  # These say what people see, not what the model reads.
     if returned is None or get_origin(returned) in (Union, types.UnionType):
         return None
     try:

@@ -54,7 +54,7 @@ class CallFiles:
     def _change(self, tool: str, block: DiffBlock) -> Content:
         path = self._disk_path(tool, block.path)
         if path is None:
-            return TextBlock(text=_diff_text(block))
+            return TextBlock(text=diff_text(block))
         old = self._read_text(path) if block.old is None else block.old
         return replace(block, path=path, old=old)
 
@@ -67,7 +67,8 @@ def _no_text(path: str) -> str | None:
     return None
 
 
-def _diff_text(block: DiffBlock) -> str:
+def diff_text(block: DiffBlock) -> str:
+    """Write a change of a file as text."""
     old, new = (block.old or "").splitlines(), (block.new or "").splitlines()
     lines = list(difflib.unified_diff(old, new, block.path, block.path, lineterm="", n=10_000))
     return "\n".join(["```diff", *(lines or [block.path]), "```"])

@@ -6,6 +6,7 @@ between them: where progress is shown, who is asked, and who sees how the call g
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ import msgspec
 
 from trunkline.content import Content
 from trunkline.session.context import Decision, SessionView, TurnContext
+from trunkline.session.handles import discard, in_loop
 from trunkline.tools.failures import ToolDenied, ToolError
+from trunkline.transports.event_loops import running_loop
 
 if TYPE_CHECKING:
     from trunkline.tools.declaration import Tool
@@ -80,6 +83,7 @@ class ToolContext:
         """Belong to one call of a tool."""
         self._tool = tool
         self._host = host or CallHost()
+        self._loop = running_loop()
         self.arguments = arguments
         """The arguments as they were sent."""
 
@@ -133,9 +137,12 @@ class ToolContext:
 
     def wait(self, awaitable: Any) -> Any:
         """Wait for ``form`` or ``permission`` from a plain function, which runs in a thread of its own."""
-        if self._host.turn is None:
-            raise ToolError(f"{self._tool.name} cannot ask outside of a session")
-        return self._host.turn.wait(awaitable)
+        if self._host.turn is not None:
+            return self._host.turn.wait(awaitable)
+        if in_loop() or self._loop is None:
+            discard(awaitable)
+            raise RuntimeError("wait() is for plain code in a thread of its own: write await instead")
+        return asyncio.run_coroutine_threadsafe(awaitable, self._loop).result()
 
 
 def refusal(tool: Tool, decision: Decision) -> ToolDenied:

@@ -124,6 +124,18 @@ def test_answers_may_come_in_any_order() -> None:
     assert wire.to_client() == [Settled(second, 2), Settled(first, 1)]
 
 
+def test_a_protocol_may_cancel_by_another_name_and_want_no_answer_then() -> None:
+    ours = Peer(cancel_method="notifications/cancelled")
+    theirs = Peer(cancel_method="notifications/cancelled")
+    request_id = ours.request("a")
+    assert ours.cancel(request_id)
+    assert theirs.receive(ours.drain()) == [Request(request_id, "a"), Cancelled(request_id)]
+    assert theirs.discard(request_id)
+    assert not theirs.discard(request_id)
+    assert not theirs.respond(request_id, 1)
+    assert theirs.drain() == b""
+
+
 def test_a_cancelled_request_can_be_given_up_or_answered_all_the_same() -> None:
     wire = Wire()
     given_up, finished = wire.client.request("a"), wire.client.request("b")

@@ -28,7 +28,7 @@ from trunkline.protocols.jsonrpc.messages import (
     Request,
     RpcError,
 )
-from trunkline.protocols.jsonrpc.peer import Cancelled, Peer, Settled
+from trunkline.protocols.jsonrpc.peer import CANCEL_METHOD, Cancelled, Peer, Settled
 
 log = logging.getLogger("trunkline.acp")
 
@@ -75,14 +75,24 @@ class Transport(Protocol):
 class Connection:
     """One end of a JSON-RPC connection."""
 
-    def __init__(self, transport: Transport, *, max_line: int = MAX_LINE, max_requests: int = 1024) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        max_line: int = MAX_LINE,
+        max_requests: int = 1024,
+        cancel_method: str = CANCEL_METHOD,
+        answers_cancelled: bool = True,
+    ) -> None:
         """Speak through a transport; ``handler`` must be set before bytes come in.
 
-        More than ``max_requests`` of the other side at once are refused.
+        More than ``max_requests`` of the other side at once are refused. ``answers_cancelled`` is False for a
+        protocol in which a request that was withdrawn by ``cancel_method`` gets no answer.
         """
+        self._answers_cancelled = answers_cancelled
         self.handler: Handler | None = None
         self._transport = transport
-        self._peer = Peer(max_line=max_line, max_open=max_requests)
+        self._peer = Peer(max_line=max_line, max_open=max_requests, cancel_method=cancel_method)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._not_begun = 0
         self._serving: dict[Id, tuple[asyncio.Task[None], Request]] = {}
@@ -164,7 +174,10 @@ class Connection:
             else:
                 self._peer.respond(request.id, result)
         except asyncio.CancelledError:
-            self._peer.fail_cancelled(request.id)
+            if self._answers_cancelled or self.closed:
+                self._peer.fail_cancelled(request.id)
+            else:
+                self._peer.discard(request.id)
         except RpcError as error:
             self._refuse(request, error)
         except msgspec.ValidationError as error:

@@ -62,9 +62,18 @@ class Peer:
     """One end of a connection."""
 
     def __init__(
-        self, *, max_line: int = MAX_LINE, max_open: int = 1024, max_outstanding: int = 1024
+        self,
+        *,
+        max_line: int = MAX_LINE,
+        max_open: int = 1024,
+        max_outstanding: int = 1024,
+        cancel_method: str = CANCEL_METHOD,
     ) -> None:
-        """Limit the length of a line, the requests we serve at once, and those we wait for."""
+        """Limit the length of a line, the requests we serve at once, and those we wait for.
+
+        ``cancel_method`` is the notification that withdraws a request; its ``requestId`` says which.
+        """
+        self._cancel_method = cancel_method
         self._framer = LineFramer(max_line)
         self._max_open = max_open
         self._max_outstanding = max_outstanding
@@ -102,7 +111,8 @@ class Peer:
             return incoming
         for message in messages:
             if isinstance(message, Notification):
-                item = message if message.method != CANCEL_METHOD else self._cancelled(message.params)
+                cancels = message.method == self._cancel_method
+                item = self._cancelled(message.params) if cancels else message
             elif isinstance(message, Request):
                 item = self._opened(message)
             elif isinstance(message, Response):
@@ -168,7 +178,7 @@ class Peer:
         """Tell the other side that an answer is no longer needed; it still settles. False if it has."""
         if id not in self._waiting:
             return False
-        self.notify(CANCEL_METHOD, {"requestId": id})
+        self.notify(self._cancel_method, {"requestId": id})
         return True
 
     def respond(self, id: Id, result: Any) -> bool:
@@ -198,6 +208,10 @@ class Peer:
         (https://agentclientprotocol.com/protocol/v1/cancellation)
         """
         return self.fail(id, REQUEST_CANCELLED, "request cancelled")
+
+    def discard(self, id: Id) -> bool:
+        """Forget a request that the other side cancelled, in a protocol that wants no answer then."""
+        return self._serving.pop(id, None) is not None
 
     def complain(self, code: int, message: str, data: Any = None) -> None:
         """Send an error that answers no request.
