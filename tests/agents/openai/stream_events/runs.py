@@ -36,9 +36,9 @@ _WHERE: dict[str, Any] = {
 }
 
 
-def translator(**options: Any) -> StreamTranslator:
-    """A translator whose message ids are m1, m2 and so on."""
-    ids = itertools.count(1)
+def translator(*, first: int = 1, **options: Any) -> StreamTranslator:
+    """A translator whose message ids are m1, m2 and so on, or begin at another number."""
+    ids = itertools.count(first)
     return StreamTranslator(TURN, lambda: f"m{next(ids)}", **options)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from agents.testing import assistant_message, function_call
 from openai.types.responses import ResponseOutputItem
 from pydantic import TypeAdapter
@@ -195,6 +196,27 @@ def test_what_people_see_of_a_result_may_be_given_beside_it() -> None:
 
     mapped = runs.translate(*items, content_mapper=show)
     assert c.text_of(mapped.call("c1").content) == "mapped"
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_what_was_said_before_an_approval_is_not_said_again_after_it(fresh: bool) -> None:
+    @function_tool(needs_approval=True)
+    def send(text: str) -> str:
+        """Send it."""
+        return f"sent {text}"
+
+    calls = [function_call("again", {}, call_id="c1"), function_call("send", {"text": "hi"}, call_id="c2")]
+    agent = runs.agent([assistant_message("wait"), *calls], [assistant_message("ok")], tools=[send, again])
+    made = runs.translator()
+    played = await runs.play(agent, made=made)
+    state = await runs.sdk.RunState.from_json(agent, played.result.to_state().to_json())
+    state.approve(state.get_interruptions()[0])
+    if fresh:
+        made = runs.translator(first=10)
+        made.restore(runs.fold([ev.TurnStarted(turn_id=runs.TURN), *played.events]))
+    played.events += (await runs.play(agent, state, made=made)).events
+    assert played.text == "waitok"
+    assert [played.call(one).raw_output for one in ("c1", "c2")] == ["again", "sent hi"]
 
 
 async def test_a_call_that_waits_for_an_approval_stays_open() -> None:
