@@ -110,6 +110,20 @@ def _chat_answer(draw: Draw, answer: Answer) -> dict[str, Any]:
     return {"chunks": chunks, "finish": "tool_calls" if answer.calls else "stop"}
 
 
+def meaning_of(answer: dict[str, Any]) -> Answer:
+    """What the deltas of a chat-completions answer mean."""
+    meant = Answer("", "")
+    for delta in answer["chunks"]:
+        meant.text += delta.get("content", "")
+        meant.thought += delta.get("reasoning", "") + delta.get("reasoning_content", "")
+        for piece in delta.get("tool_calls", ()):
+            if "id" in piece:
+                meant.calls.append(Call(piece["id"], piece["function"]["name"], ""))
+            call = meant.calls[int(piece["index"])]
+            call.arguments += str(piece["function"]["arguments"])
+    return meant
+
+
 # -- the Responses API -------------------------------------------------------------------------------
 
 

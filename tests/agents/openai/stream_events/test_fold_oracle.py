@@ -122,24 +122,10 @@ def check_call(folded: Conversation, call: model_scripts.Call, suffix: str) -> N
             lane = call.call_id
             assert folded.lanes[lane].outcome == "completed"
             inner = json.loads(json.loads(call.arguments)["input"])
-            check(folded, [_meant(answer) for answer in inner], lane)
+            check(folded, [model_scripts.meaning_of(answer) for answer in inner], lane)
         case _:
             assert shown.status == "failed"
             assert c.text_of(shown.content).startswith("failed: ")
-
-
-def _meant(answer: dict[str, Any]) -> Answer:
-    """What the deltas of a chat-completions answer mean."""
-    meant = Answer("", "")
-    for delta in answer["chunks"]:
-        meant.text += delta.get("content", "")
-        meant.thought += delta.get("reasoning", "") + delta.get("reasoning_content", "")
-        for piece in delta.get("tool_calls", ()):
-            if "id" in piece:
-                meant.calls.append(model_scripts.Call(piece["id"], piece["function"]["name"], ""))
-            call = meant.calls[int(piece["index"])]
-            call.arguments += str(piece["function"]["arguments"])
-    return meant
 
 
 def check_history(folded: Conversation, result: Any) -> None:

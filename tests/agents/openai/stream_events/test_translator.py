@@ -345,3 +345,43 @@ def test_any_beginning_of_a_turn_closes_legally(length: int) -> None:
 
 
 _RECORDED: list[Any] = []
+
+
+class Hostile:
+    """A value whose fields cannot be read."""
+
+    @property
+    def type(self) -> str:
+        raise RuntimeError("no")
+
+    data = item = type
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def test_a_value_whose_fields_raise_is_kept_as_raw_and_the_rest_is_shown() -> None:
+    text = runs.raw("response.output_text.delta", delta="x")
+    broken = {"type": "raw_response_event", "data": {"type": "response.output_item.done", "item": Hostile()}}
+    played = runs.translate(Hostile(), runs.created(), broken, text)
+    assert [type(event) for event in played.of(ev.Raw)] == [ev.Raw, ev.Raw]
+    assert played.text == "x"
+
+
+def test_a_nested_event_without_a_call_is_kept_as_raw() -> None:
+    text = runs.raw("response.output_text.delta", delta="inside")
+    (kept,) = runs.translate(f.NestedEvent(tool_call=None, event=text)).of(ev.Raw)
+    assert kept.payload["delta"] == "inside"
+
+
+def test_a_fact_about_a_call_that_never_comes_is_forgotten_at_the_end() -> None:
+    assert runs.translate(f.ToolStarted(call_id="c9"), f.ToolFailed(call_id="c9", reason="x")).events == []
+
+
+def test_lanes_that_ended_are_not_opened_again_by_a_resume() -> None:
+    text = runs.raw("response.output_text.delta", delta="inside")
+    nested = f.NestedEvent(tool_call=CALL, event=text, agent="Inner")
+    before = runs.translate(runs.created(), runs.done(CALL), nested, output("c1", "1"), close=False)
+    made = runs.translator()
+    made.restore(fold([ev.TurnStarted(turn_id=runs.TURN), *before.events]))
+    assert made.feed(nested) == made.close() == []

@@ -242,17 +242,16 @@ class StreamTranslator:
             self._feed(fact)
 
     def _release_all(self) -> None:
-        """Emit what an agent said for a call that the stream never announced."""
-        for facts in list(self._held.values()):
-            for fact in facts:
-                if isinstance(fact, f.NestedEvent) and (read := read_call(fact.tool_call)) is not None:
-                    lane = self._lanes[None].responses
-                    native_id = read.native_id or self._new_id()
-                    call = self._calls.announce(
-                        read, None, lane.speech.message_id, (None, lane.number), native_id
-                    )
-                    self._calls.describe(call, read)
-                    self._described(call)
+        """Emit what an agent said for a call that the stream never announced; one that ended is over."""
+        responses = self._lanes[None].responses
+        for native_id, facts in list(self._held.items()):
+            nested = next((fact for fact in facts if isinstance(fact, f.NestedEvent)), None)
+            read = None if nested is None else read_call(nested.tool_call)
+            if read is not None and self._calls.find(native_id, None, everywhere=True) is None:
+                made_by = (None, responses.number)
+                call = self._calls.announce(read, None, responses.speech.message_id, made_by, native_id)
+                self._calls.describe(call, read)
+                self._described(call)
         self._held.clear()
 
     # -- agents that run as tools ------------------------------------------------------------------
