@@ -185,6 +185,12 @@ def test_a_plan_says_what_each_transaction_is() -> None:
     assert not plan.is_empty
 
 
+def test_the_numbers_of_accounts_are_masked_in_what_is_shown() -> None:
+    db = ledger_of([("2026-01-02", -100, "AN DE89370400440532013000 CLUBHAUS")])
+    assert plan_categorize(db, {1: "gifts"}).changes[0].description == "AN ****3000 CLUBHAUS"
+    assert uncategorized(db)[0].example == "AN ****3000 CLUBHAUS"
+
+
 def test_unknown_merchants_are_listed_with_their_transactions() -> None:
     db = ledger_of(
         [("2026-01-02", -100, "SOMEBODY 1"), ("2026-01-03", -100, "OTHER"), ("2026-01-04", -100, "REWE")]

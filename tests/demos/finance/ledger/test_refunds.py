@@ -61,6 +61,12 @@ def test_what_names_nobody_is_no_refund_of_something_else() -> None:
     assert facts(ledger_of(lines), "kind") == [("spend",), ("income",)]
 
 
+def test_what_a_german_bank_calls_a_credit_is_an_income() -> None:
+    assert facts(ledger_of([("2026-01-03", 5000, "Gutschrift von Erika Musterfrau")]), "kind") == [
+        ("income",)
+    ]
+
+
 def test_salary_and_rent_of_a_tenant_are_income() -> None:
     lines = [("2026-01-27", 300000, "GEHALT HAFEN"), ("2026-01-28", 80000, "MIETE UNTERMIETER")]
     assert facts(ledger_of(lines), "kind, category") == [("income", "Salary"), ("income", "Other income")]

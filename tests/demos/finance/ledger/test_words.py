@@ -17,6 +17,11 @@ def test_an_index_finds_what_a_search_from_the_first_to_the_last_finds(
     assert WordIndex((entry, entry) for entry in entries).find(folded) == expected
 
 
+def test_letters_of_every_script_are_kept() -> None:
+    assert fold("Кафе «Пушкин»_1") == " кафе пушкин 1 "
+    assert fold("日本 料理") != fold("中国 料理")
+
+
 def test_what_does_not_fit_is_passed_over() -> None:
     index = WordIndex([("a", 1), ("a b", 2), ("b", 3)])
     assert index.find(" a b ", lambda value: value > 1) == 2

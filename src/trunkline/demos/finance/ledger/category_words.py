@@ -40,9 +40,10 @@ MONEY_OUT = """
 Rent: rent, miete, kaltmiete, warmmiete, mietzahlung, hausverwaltung, landlord, letting
 Mortgage: mortgage, hypothek, baufinanzierung, immobiliendarlehen
 Loans: loan, darlehen, ratenkredit, kreditrate, student loan
-Utilities: strom, gas, wasser, electricity, energie, energy, heating, fernwaerme, fernwarme, water bill,
-    abschlag
-Internet and phone: mobilfunk, internet, dsl, broadband, phone bill, rundfunkbeitrag, glasfaser
+Utilities: utilities, utility, sewer, electric, strom, gas, wasser, electricity, energie, energy, heating,
+    fernwaerme, fernwarme, water bill, abschlag
+Internet and phone: virgin media, mobilfunk, internet, dsl, broadband, phone bill, rundfunkbeitrag,
+    glasfaser
 Groceries: supermarkt, supermarket, grocery, groceries, lebensmittel, biomarkt, wochenmarkt, bio markt,
     feinkost, getraenkemarkt, getrankemarkt, food market, deli grocery
 Restaurants: restaurant, ristorante, trattoria, pizzeria, sushi, gasthaus, gaststaette, gaststatte,
@@ -82,9 +83,9 @@ Education: university, universitaet, universitat, tuition, school, schule, kurs,
 Gifts: geschenk, gift, blumen, flowers, florist
 Pets: tierarzt, vet, pet, fressnapf, zooplus
 Insurance: versicherung, insurance, krankenkasse, haftpflicht, versich
-Bank fees: bank fee, account fee, kontofuehrung*, kontofuhrung*, entgelt, gebuehr, gebuhr, overdraft,
-    sollzinsen, foreign transaction fee, auslandsentgelt, atm fee, annual fee, kontofuehrungsgebuehr, late
-    fee, service charge
+Bank fees: service fee, monthly fee, maintenance fee, bank fee, account fee, kontofuehrung*,
+    kontofuhrung*, entgelt, gebuehr, gebuhr, overdraft, sollzinsen, foreign transaction fee,
+    auslandsentgelt, atm fee, annual fee, kontofuehrungsgebuehr, late fee, service charge
 Taxes: finanzamt, tax, steuer, kfz steuer, irs, hmrc
 Cash: atm, geldautomat, bargeld, bargeldauszahlung, cash withdrawal, cash, auszahlung, withdrawal, ga nr
 Donations: donation, spende, charity
@@ -93,7 +94,7 @@ Donations: donation, spende, charity
 
 _REFUND_WORDS = (
     "refund, refunded, return, returned, reversal, chargeback, erstattung, ruckerstattung, rueckerstattung, "
-    "gutschrift, retoure, storno, ruckgabe, rueckgabe, credit voucher, merchandise credit"
+    "retoure, storno, ruckgabe, rueckgabe, credit voucher, merchandise credit"
 )
 REFUNDS = tuple(_REFUND_WORDS.split(", "))
 """Words of money that comes back."""

@@ -17,6 +17,7 @@ from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.category_rules import merchant_pattern
 from trunkline.demos.finance.ledger.classification import classify
 from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import Period, format_amount
 from trunkline.demos.finance.ledger.selection import EVERYTHING, Filters, Value, conditions
 from trunkline.demos.finance.ledger.words import fold
@@ -172,7 +173,7 @@ def uncategorized(db: sqlite3.Connection, limit: int = 20) -> tuple[Unknown, ...
         Unknown(
             merchant=merchant,
             transactions=count,
-            example=example,
+            example=mask_text(example),
             transaction_ids=tuple(sorted(map(int, ids.split(",")))),
         )
         for merchant, count, example, ids in rows
@@ -262,7 +263,7 @@ def _change(row: Any, before: str, after: str) -> Change:
         transaction_id=id,
         day=date.fromisoformat(posted),
         merchant=merchant,
-        description=description,
+        description=mask_text(description),
         amount=amount,
         currency=currency,
         before=before,

@@ -19,11 +19,14 @@ UNKNOWN = "Unknown"
 """The merchant of a description that names nobody."""
 
 # What banks and terminals write before a name.
-_BEFORE = """pos ec visa mastercard maestro girocard debit credit card karte kartenzahlung kartenumsatz
-zahlung purchase payment sepa lastschrift basislastschrift folgelastschrift einzug ueberweisung uberweisung
-gutschrift dauerauftrag auftrag abbuchung paypal pp sq tst sumup zettle iz klarna stripe ach web checkcard
-contactless kontaktlos kauf online onl recurring transaction from to at an von bei and und the www http https
-ref referenz svwz eref mref cred kref lohn gehalt salary miete rent umbuchung auf bargeldauszahlung ga nr"""
+_BEFORE = """
+pos ec visa mastercard maestro girocard debit credit card karte kartenzahlung kartenumsatz zahlung purchase
+payment sepa lastschrift basislastschrift folgelastschrift einzug ueberweisung uberweisung gutschrift zelle
+venmo dauerauftrag auftrag abbuchung paypal pp sq tst sumup zettle iz klarna stripe ach web checkcard
+contactless kontaktlos kauf online onl recurring transaction from to at an von bei and und the www http
+https ref referenz svwz eref mref cred kref lohn gehalt salary miete rent umbuchung auf bargeldauszahlung ga
+nr
+"""
 _BANK_WORDS = frozenset(_BEFORE.split())
 # What stands after a name.
 _AFTER = """gmbh ag se kg co ohg ug mbh inc llc ltd limited plc corp sa sarl spa bv nv oy ab as com de net
@@ -63,14 +66,20 @@ def _known(folded: str) -> KnownMerchant | None:
 
 def _clean(description: str) -> str:
     words = [word for word in re.split(r"[\s*/,;:|]+", description) if _names_something(word)]
-    while len(words) > 1 and fold(words[0]).strip() in _BANK_WORDS:
+    while len(words) > 1 and _all_of(words[0], _BANK_WORDS):
         words.pop(0)
     del words[MAX_WORDS:]
-    while len(words) > 1 and all(part in _ENDINGS for part in fold(words[-1]).split()):
+    while len(words) > 1 and _all_of(words[-1], _ENDINGS):
         words.pop()
     # A text that is not all capitals was written by someone who knew how its names are written.
     shout = description.isupper()
     return " ".join(_title(word, shout) for word in words) or UNKNOWN
+
+
+def _all_of(word: str, known: frozenset[str]) -> bool:
+    """Whether all parts of a word ("SEPA-Lastschrift" has two) are known."""
+    parts = fold(word).split()
+    return bool(parts) and known.issuperset(parts)
 
 
 def _names_something(word: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d"})
-_SIGNS = re.compile(r"[^0-9a-z]+")
+_SIGNS = re.compile(r"[\W_]+")
 
 
 def fold(text: str) -> str:

@@ -37,6 +37,11 @@ def test_the_largest_are_those_of_each_currency() -> None:
     assert [charge.currency for charge in result.charges] == ["EUR", "EUR", "USD", "USD"]
 
 
+def test_the_numbers_of_accounts_are_masked() -> None:
+    db = ledger_of([("2026-10-02", -100, "Lastschrift DE89370400440532013000 Verein")])
+    assert list_charges(db, OCTOBER).charges[0].description == "Lastschrift ****3000 Verein"
+
+
 def test_a_refund_is_listed_on_the_day_of_its_charge() -> None:
     db = ledger_of([("2026-01-28", -14995, "ZALANDO SE 12"), ("2026-02-06", 14995, "ZALANDO RETOURE")])
     result = list_charges(db, Period(date(2026, 1, 1), date(2026, 1, 31)))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.demos.finance.ledger.analysis.spending import SUMS, select, totals_of
+from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import Money, Period, Result
 from trunkline.demos.finance.ledger.selection import EVERYTHING, Condition, Filters, conditions, fill, phrases
 
@@ -30,6 +31,7 @@ class Charge(msgspec.Struct, frozen=True):
     merchant: str
     category: str
     description: str
+    """As the bank wrote it, with the numbers of accounts masked."""
     spent: int
     currency: str
     kind: str
@@ -48,8 +50,9 @@ class ChargeList(Result, frozen=True, kw_only=True):
 
 def charge_of(row: tuple[Any, ...]) -> Charge:
     """Make a charge from ``COLUMNS``."""
-    id, day, posted, *others = row
-    return Charge(id, date.fromisoformat(day), date.fromisoformat(posted), *others)
+    id, day, posted, account, merchant, category, description, *others = row
+    days = date.fromisoformat(day), date.fromisoformat(posted)
+    return Charge(id, *days, account, merchant, category, mask_text(description), *others)
 
 
 def select_charges(db: sqlite3.Connection, where: Condition, order: str) -> list[Charge]:
