@@ -126,26 +126,34 @@ BOOKING = st.tuples(
     st.sampled_from([-450, -450, -1200, 250000]),
     st.sampled_from(["Coffee", "Rent", "Wages"]),
 )
+STYLE = st.sampled_from(["ofx", "signed", "two columns"])
 ROUND = st.tuples(st.integers(0, 9), st.integers(0, 9))
 
 
 @settings(max_examples=60)
-@given(st.lists(BOOKING, min_size=1, max_size=16), st.lists(ROUND, max_size=5), st.randoms(), st.booleans())
+@given(st.lists(BOOKING, min_size=1, max_size=16), st.lists(ROUND, max_size=5), st.randoms(), STYLE)
 def test_any_split_into_overlapping_files_in_any_order_gives_the_same_ledger(
-    bookings: list[tuple[int, int, str]], rounds: list[tuple[int, int]], random: Random, ofx: bool
+    bookings: list[tuple[int, int, str]], rounds: list[tuple[int, int]], random: Random, style: str
 ) -> None:
     bookings = sorted(bookings, key=lambda booking: booking[0])
     numbered = list(enumerate(bookings))
 
     def file_of(first: int, last: int) -> bytes:
         chosen = [(number, one) for number, one in numbered if first <= one[0] <= last]
-        if ofx:
+        if style == "ofx":
             return ofx_of(
                 [
                     (f"{DAY + datetime.timedelta(day):%Y%m%d}", f"{amount / 100:.2f}", f"ID{number}", text)
                     for number, (day, amount, text) in chosen
                 ]
             )
+        if style == "two columns":
+            lines = [
+                f"{DAY + datetime.timedelta(day):%d.%m.%Y};{text};{'note' * (amount > 0)};"
+                + (f"{-amount // 100},{-amount % 100:02d};" if amount < 0 else f";{amount // 100},00")
+                for _, (day, amount, text) in chosen
+            ]
+            return "\n".join(["Datum;Name;Verwendungszweck;Soll EUR;Haben EUR", *lines]).encode("cp1252")
         return csv_of(
             *(
                 ((DAY + datetime.timedelta(day)).isoformat(), text, f"{amount / 100:.2f}")
@@ -155,7 +163,7 @@ def test_any_split_into_overlapping_files_in_any_order_gives_the_same_ledger(
 
     answers = {"account": "Main", "sign": "negative_is_out"}
     once = new_ledger()
-    bring(once, file_of(0, 9), answers=answers, account=None if ofx else "Main")
+    bring(once, file_of(0, 9), answers=answers, account=None if style == "ofx" else "Main")
     # Overlapping periods, and at the end whatever they leave out; files are periods of whole days.
     periods = [(min(pair), max(pair)) for pair in rounds]
     covered = {day for first, last in periods for day in range(first, last + 1)}
@@ -164,7 +172,7 @@ def test_any_split_into_overlapping_files_in_any_order_gives_the_same_ledger(
     split = new_ledger()
     for first, last in periods:
         if any(first <= day <= last for day, _, _ in bookings):
-            bring(split, file_of(first, last), answers=answers, account=None if ofx else "Main")
+            bring(split, file_of(first, last), answers=answers, account=None if style == "ofx" else "Main")
     assert whole(split) == whole(once)
 
 

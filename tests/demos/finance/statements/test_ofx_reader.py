@@ -1,6 +1,7 @@
 """OFX and QFX of both versions, and files that only pretend to be."""
 
 import datetime
+import time
 
 import pytest
 from tests.demos.finance.statements.ofx_files import BANK_1, CARDS_2, FILES, HEADER_1, HEADER_2, ofx_of
@@ -129,3 +130,11 @@ def test_ofx_is_known_by_its_beginning() -> None:
     assert all(is_ofx(data) for data in FILES.values())
     assert is_ofx(BANK_1.encode("utf-16"))
     assert not is_ofx(b"Date,Amount\n")
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<![CDATA[", "<?", "<a", "<STMTTRN", "&#", "<"])
+def test_a_file_of_begun_things_is_read_or_refused_in_one_pass(piece: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(StatementError):
+        read_ofx(b"<OFX>" + piece.encode() * (1_000_000 // len(piece)))
+    assert time.process_time() - begun < 10

@@ -57,8 +57,9 @@ class _Columns:
         self._table = table
         self._width = table.width
         # A total, a balance or a damaged row must not hide what the bookings show.
-        whole = [one for one in table.records if is_booking(one.cells) and not any(one.cells[self._width :])]
-        self._records = (whole or list(table.records))[:_MOST_SAMPLE]
+        some = table.records[:_MOST_SAMPLE]
+        whole = [one for one in some if is_booking(one.cells) and not any(one.cells[self._width :])]
+        self._records = whole or list(some)
         self._cells = {index: self._filled(index) for index in range(self._width)}
         names = [normalise(cell) for cell in table.header or ()]
         self._roles = [roles_of(names[index]) if index < len(names) else {} for index in range(self._width)]
@@ -73,6 +74,11 @@ class _Columns:
             date = self._only(looks_like_date)
         debit = self._take("debit", looks_like_amount, enough=0.0)
         credit = self._take("credit", looks_like_amount, enough=0.0)
+        # A file may have payments only: the other column is empty in it, and will not be in the next.
+        if credit is None and debit is not None:
+            credit = self._take_empty("credit")
+        if debit is None and credit is not None:
+            debit = self._take_empty("debit")
         amount = None
         if debit is None or credit is None:
             # A column "Debit" alone may be the amount of a card, and "Credit" a kind of booking.
@@ -141,6 +147,13 @@ class _Columns:
                 return index
         return None
 
+    def _take_empty(self, role: Role) -> int | None:
+        for index in self._named(role):
+            if not self._cells[index]:
+                self._taken.add(index)
+                return index
+        return None
+
     def _only(self, check: Callable[[str], bool]) -> int | None:
         """Give the one column whose cells fit; None if there are none or several."""
         found = [
@@ -196,15 +209,16 @@ class _Columns:
         payee = self._named("payee")[:2]
         text = [index for index in self._named("text") if index not in payee][:3]
         kind = [index for index in self._named("type") if index not in (*payee, *text)][:1]
-        chosen = [index for index in (*payee, *text) if self._cells[index]]
-        if not chosen:
+        # Also those that are empty in this file: the description must be the same one in the next.
+        chosen = [*payee, *text]
+        if not any(self._cells[index] for index in chosen):
             free = [
                 index
                 for index in range(self._width)
                 if index not in self._taken and index not in kind and self._is_text(index)
             ]
-            chosen = sorted(free, key=lambda index: -sum(map(len, self._cells[index])))[:2]
-        fallback = next((index for index in kind if self._cells[index]), None)
+            chosen += sorted(free, key=lambda index: -sum(map(len, self._cells[index])))[:2]
+        fallback = next(iter(kind), None)
         return tuple(chosen), fallback
 
     def _is_text(self, index: int) -> bool:

@@ -132,7 +132,10 @@ def _parse(text: str, delimiter: str) -> tuple[list[Record], bool]:
     try:
         return _records(text, delimiter, csv.QUOTE_MINIMAL), True
     except csv.Error as error:
-        plain = _records(text, delimiter, csv.QUOTE_NONE)
+        try:
+            plain = _records(text, delimiter, csv.QUOTE_NONE)
+        except csv.Error:
+            raise StatementError(f"{error}: this is no statement, or it is damaged") from None
         widths = {len(one.cells) for one in plain if is_booking(one.cells)}
         first = next((index for index, one in enumerate(plain) if is_booking(one.cells)), 0)
         below = [one for one in plain[first:] if any(cell.strip() for cell in one.cells)]

@@ -68,13 +68,13 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
     for index, record in enumerate(table.records):
         if not any(cell.strip() for cell in record.cells):
             continue
-        if reader.is_note(record, after_bookings=index > last):
-            notes.append(f"line {record.line} is no booking: {record}")
-            continue
         try:
             account, row, note = reader.read(record)
         except ValueError as error:
-            problems.append(Problem(line=record.line, text=str(record), reason=str(error)))
+            if reader.is_note(record, after_bookings=index > last):
+                notes.append(f"line {record.line} is no booking: {record}")
+            else:
+                problems.append(Problem(line=record.line, text=str(record), reason=str(error)))
             continue
         if note is not None:
             notes.append(note)
@@ -227,12 +227,11 @@ class _Reader:
 
 def _last_booking(table: Table, mapping: CsvMapping) -> int:
     """Give the index of the last record with a date."""
-    dated = [
-        index
-        for index, record in enumerate(table.records)
-        if len(record.cells) > mapping.date and looks_like_date(record.cells[mapping.date])
-    ]
-    return dated[-1] if dated else -1
+    for index in range(len(table.records) - 1, -1, -1):
+        cells = table.records[index].cells
+        if len(cells) > mapping.date and looks_like_date(cells[mapping.date]):
+            return index
+    return -1
 
 
 def _balance_agrees(statements: Sequence[Statement]) -> bool | None:

@@ -26,11 +26,9 @@ from trunkline.demos.finance.statements.statement import (
 )
 from trunkline.demos.finance.statements.text_encoding import decode_text
 
-_TOKEN = re.compile(
-    r"<!\[CDATA\[(?P<data>.*?)\]\]>|<!--.*?-->|<\?[^>]*\?>|<(?P<declared>![A-Za-z]+)"
-    r"|<(?P<end>/?)(?P<tag>[A-Za-z][\w.\-]{0,63})(?:\s[^<>]*)?(?P<empty>/?)>|(?P<text>[^<]+|<)",
-    re.DOTALL,
-)
+_TAG = re.compile(r"<(?P<end>/?)(?P<tag>[A-Za-z][\w.\-]{0,63})(?:\s[^<>]*)?(?P<empty>/?)>")
+_UNREAD = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
+"""What begins and ends as a whole; each is looked for once, so that a file without the end costs one pass."""
 # Every other element is a leaf. In version 1 a leaf has no end tag, also when it is empty.
 _AGGREGATES = frozenset({
     "OFX", "SIGNONMSGSRSV1", "SONRS", "FI", "STATUS", "BANKMSGSRSV1", "CREDITCARDMSGSRSV1",
@@ -42,6 +40,8 @@ _AGGREGATES = frozenset({
 _STATEMENTS = ("STMTRS", "CCSTMTRS")
 _BOOKINGS = ("STMTTRN", "STMTTRNP")
 _DEEPEST = 64
+_LONGEST_VALUE = 4000
+_MOST_STRAY = 10_000
 _DATE = re.compile(
     r"(?P<day>\d{8})(?P<time>\d{2,6})?(?:\.\d{1,6})?\s*(?:\[(?P<zone>[+-]?\d{1,2}(?:\.\d{1,2})?)(?::[^\]]*)?\])?"
 )
@@ -217,44 +217,87 @@ def _refuse_errors(root: _Element) -> None:
 
 def _parse(text: str, line: int) -> _Element:
     """Build the tree of aggregates; a leaf ends where the next tag begins."""
-    root = _Element("", line)
-    stack = [root]
-    leaf: str | None = None
-    for match in _TOKEN.finditer(text):
-        if match["declared"]:
+    tree = _Tree(line)
+    for part, is_data in _parts(text):
+        match = None if is_data else _TAG.fullmatch(part)
+        if match is None:
+            tree.add_text(part if is_data else html.unescape(part))
+        elif match["end"]:
+            tree.end(match["tag"].upper())
+        else:
+            tree.begin(match["tag"].upper(), empty=bool(match["empty"]))
+        tree.line += part.count("\n")
+    return tree.root
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """Cut a text into tags and what is between them; the flag says that it is to be taken as it is."""
+    at = stray = 0
+    while at < len(text):
+        if text[at] != "<":
+            end = text.find("<", at)
+            end = len(text) if end < 0 else end
+            yield text[at:end], False
+            at = end
+            continue
+        whole = next(((start, stop) for start, stop in _UNREAD if text.startswith(start, at)), None)
+        if whole is not None:
+            end = text.find(whole[1], at + len(whole[0]))
+            if end < 0:
+                raise StatementError(f"a {whole[0]} in it is not closed: download it again")
+            content = text[at + len(whole[0]) : end]
+            yield (content, True) if whole[0] == "<![CDATA[" else ("\n" * content.count("\n"), True)
+            at = end + len(whole[1])
+        elif text.startswith("<!", at):
             raise StatementError(
                 "it declares a document type or entities, which OFX has none of: it is not read"
             )
-        raw = match["data"] if match["data"] is not None else match["text"]
-        if raw is not None:
-            if (
-                leaf is not None
-                and (value := raw if match["data"] is not None else html.unescape(raw)).strip()
-            ):
-                before = stack[-1].leaves.get(leaf, "")
-                stack[-1].leaves[leaf] = f"{before} {value.strip()}".strip()[:4000]
-        elif match["tag"] is not None:
-            tag = match["tag"].upper()
-            if match["end"]:
-                leaf = None
-                if tag in _AGGREGATES and any(one.name == tag for one in stack):
-                    while stack.pop().name != tag:
-                        pass
-            elif tag in _AGGREGATES:
-                leaf = None
-                if not match["empty"]:
-                    if len(stack) > _DEEPEST:
-                        raise StatementError("its elements are nested too deep: this is no statement")
-                    element = _Element(tag, line)
-                    stack[-1].children.append(element)
-                    stack.append(element)
-            else:
-                # The first one counts: extensions of banks come last.
-                leaf = None if match["empty"] or tag in stack[-1].leaves else tag
-                if leaf is not None:
-                    stack[-1].leaves[leaf] = ""
-        line += match[0].count("\n")
-    return root
+        else:
+            match = _TAG.match(text, at)
+            part = match[0] if match else "<"
+            stray += match is None
+            if stray > _MOST_STRAY:
+                raise StatementError("it is full of < that begin no tag: this is no statement")
+            yield part, False
+            at += len(part)
+
+
+class _Tree:
+    """The aggregates so far, and the leaf that gets the next text."""
+
+    def __init__(self, line: int) -> None:
+        self.root = _Element("", line)
+        self.line = line
+        self._stack = [self.root]
+        self._leaf: str | None = None
+
+    def add_text(self, text: str) -> None:
+        """Add to the present leaf; text beside leaves means nothing."""
+        if self._leaf is not None and text.strip():
+            leaves = self._stack[-1].leaves
+            leaves[self._leaf] = f"{leaves[self._leaf]} {text.strip()}".strip()[:_LONGEST_VALUE]
+
+    def begin(self, tag: str, *, empty: bool) -> None:
+        """Begin an aggregate or a leaf."""
+        self._leaf = None
+        if tag not in _AGGREGATES:
+            # The first one counts: extensions of banks come last.
+            if not empty and tag not in self._stack[-1].leaves:
+                self._leaf = tag
+                self._stack[-1].leaves[tag] = ""
+        elif not empty:
+            if len(self._stack) > _DEEPEST:
+                raise StatementError("its elements are nested too deep: this is no statement")
+            element = _Element(tag, self.line)
+            self._stack[-1].children.append(element)
+            self._stack.append(element)
+
+    def end(self, tag: str) -> None:
+        """End a leaf, or an aggregate with all that is still open in it."""
+        self._leaf = None
+        if tag in _AGGREGATES and any(one.name == tag for one in self._stack):
+            while self._stack.pop().name != tag:
+                pass
 
 
 def _declared_charset(data: bytes) -> str | None:
