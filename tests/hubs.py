@@ -23,7 +23,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=ev.Event)
 J = TypeVar("J", bound=Journal)
 
-WAIT = 10.0
+WAIT = 30.0
 BRISK = Settings(
     suspend_after=0.02,
     detach_after=0.2,

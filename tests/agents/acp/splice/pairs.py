@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from tests.hubs import soon
+from tests.hubs import WAIT, soon
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.splice.agent import SpliceAgent
 from trunkline.agents.acp.splice.relay import Splice
@@ -200,7 +200,7 @@ class Pair:
         """The session in the journal, once it is open there."""
         journal = self.splice.journal_of(session_id)
         assert journal is not None
-        await journal.drained(5)
+        await journal.drained(WAIT)
         assert journal.session is not None, journal.failure
         return journal.session
 
