@@ -25,8 +25,8 @@ setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules
 	for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || { wait; exit 1; }; done >/dev/null; \
 	wait $$node
 
-demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
-	@$(BIN)/trunkline chat demo
+demo: $(VENV)/.runtime ## talk to the finance agent in this terminal: no key, no network
+	@$(BIN)/trunkline chat finance
 
 # On two cores the types take as long as the tests.
 quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about a minute, no npm, no network

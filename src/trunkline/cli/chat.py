@@ -23,15 +23,23 @@ from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 
 _TOUR = ("hello", "/tools", "/permission", "a", "/plan", "/subagents")
+_FINANCE_TOUR = (
+    "How much did I spend on groceries last month?",
+    "and in September?",
+    "Why was October higher than September?",
+    "Which subscriptions got dearer?",
+    "Chart my spending by category last month",
+)
 
 _HELP = """Talk to the agent TARGET in this terminal.
 
 /help lists the agent's commands, /quit leaves. Ctrl-C cancels what runs; twice leaves. With --session,
 questions that an earlier process left open are put again. When stdin is not a terminal, each of its lines
-is a prompt, or the answer to a question; with none at all, the demo plays a short tour.
+is a prompt, or the answer to a question; with none at all, demo and finance play a short tour.
 
 \b
 Examples:
+  trunkline chat finance
   trunkline chat demo
   trunkline chat "acp:gemini --acp"
   trunkline chat agent.py:hello --session sess_1a2b3c
@@ -80,7 +88,8 @@ async def _chat(
     if not keyboard.is_terminal:
         first = await keyboard.line()
         tour = first is None and target in SCHEMES and session_id is None and cwd is None
-        keyboard.type(*(_TOUR if tour else () if first is None else (first,)))
+        own = _FINANCE_TOUR if target.startswith("finance") else _TOUR
+        keyboard.type(*(own if tour else () if first is None else (first,)))
     # The tour writes a file, which does not belong into the user's folder.
     folder = (
         tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(cwd or os.getcwd())

@@ -25,6 +25,7 @@ from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants
 
 _INTERRUPTED = 130
+_DESCRIPTION_LENGTH = 400
 
 
 class ChatLoop:
@@ -52,6 +53,8 @@ class ChatLoop:
         """Run until the input ends or the person leaves; give the exit code."""
         card = self._session.agent.card
         self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
+        if card.description and not self._session.busy:
+            self._screen.note(one_line(card.description, _DESCRIPTION_LENGTH))
         self._screen.note(f"session {self._session.session_id}")
         left_open = await self._claim_open_turn()
         conversation = await self._session.history()

@@ -18,23 +18,15 @@ from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.interface import Agent, AgentCard, PromptCapabilities
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
-from trunkline.conversation import CallPart, Conversation, TextPart
 from trunkline.demos.finance.commands import COMMANDS
-from trunkline.demos.finance.offline_model import (
-    Called,
-    Item,
-    Reply,
-    Returned,
-    Said,
-    plan_reply,
-    split_words,
-)
 from trunkline.demos.finance.options import MODE
 from trunkline.errors import AgentError, ConfigurationError
 from trunkline.session.context import SessionView, TurnContext
 
 if TYPE_CHECKING:
+    from trunkline.conversation import Conversation
     from trunkline.demos.finance.ledger.database import Ledger
+    from trunkline.demos.finance.offline_model import Item, Reply
     from trunkline.tools import ToolRegistry
 
 __all__ = ["FinanceAgent", "finance_agent", "finance_langchain", "finance_openai"]
@@ -70,15 +62,9 @@ class Desk:
         """The present day; ``TRUNKLINE_TODAY`` overrides the clock."""
         if self._today is not None:
             return self._today()
-        from trunkline.demos.finance.ledger.environment import environment
+        from trunkline.demos.finance.today import now
 
-        given = environment().get("TRUNKLINE_TODAY")
-        if not given:
-            return date.today()
-        try:
-            return date.fromisoformat(given)
-        except ValueError:
-            raise ConfigurationError(f"TRUNKLINE_TODAY={given} is no day: write it as YYYY-MM-DD") from None
+        return now().date()
 
     @property
     def ledger(self) -> Ledger:
@@ -108,6 +94,7 @@ class Desk:
 
     def plan(self, items: Sequence[Item], tools: Sequence[str]) -> Reply:
         """Ask the offline model for its next reply."""
+        from trunkline.demos.finance.offline_model import plan_reply
         from trunkline.demos.finance.tools.registry import read_vocabulary
 
         return plan_reply(items, tools, read_vocabulary(self.ledger), self.today())
@@ -132,6 +119,7 @@ class FinanceAgent:
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
         """Answer a prompt: ask the offline model, make its calls, until it has answered."""
+        from trunkline.demos.finance.offline_model import Called, Returned, Said, split_words
         from trunkline.tools import ToolError, model_text
 
         tools = await asyncio.to_thread(lambda: self.desk.tools)
@@ -173,6 +161,8 @@ def prompt_text(prompt: Prompt) -> str:
 
 def read_history(history: Conversation) -> list[Item]:
     """Give the conversation of a session as the offline model takes it."""
+    from trunkline.conversation import CallPart, TextPart
+    from trunkline.demos.finance.offline_model import Called, Returned, Said
     from trunkline.tools.results import json_text
 
     items: list[Item] = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from trunkline.demos.finance.bank.sync import bank_variables, sync_banks
 from trunkline.demos.finance.ledger.database import Ledger
+from trunkline.demos.finance.today import now
 from trunkline.tools import ToolContext, ToolError, ToolRegistry
 
 __all__ = ["register_bank"]
@@ -21,9 +21,7 @@ def register_bank(registry: ToolRegistry, ledger: Ledger) -> None:
 
         Safe to call again: what was fetched is not fetched twice.
         """
-        synced = await sync_banks(
-            ledger, at=datetime.now(UTC), variables=bank_variables(), progress=ctx.progress
-        )
+        synced = await sync_banks(ledger, at=now(), variables=bank_variables(), progress=ctx.progress)
         if synced.errors and len(synced.errors) == len(synced.items):
             raise ToolError("; ".join(synced.errors))
         return {

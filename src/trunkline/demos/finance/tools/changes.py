@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from trunkline.content import TextBlock
@@ -20,6 +19,7 @@ from trunkline.demos.finance.ledger.edits import (
 )
 from trunkline.demos.finance.ledger.results import format_amount
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
+from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_filters, read_period
 from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry
 
@@ -52,7 +52,7 @@ def _may_edit(ctx: ToolContext) -> bool:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return now().isoformat(timespec="seconds")
 
 
 def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> None:

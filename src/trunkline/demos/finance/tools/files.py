@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
@@ -15,6 +14,7 @@ from trunkline.demos.finance.statements.importing import ImportPlan, apply_impor
 from trunkline.demos.finance.statements.reading import ImportQuestion
 from trunkline.demos.finance.statements.undo import list_imports
 from trunkline.demos.finance.statements.undo import undo_import as take_back
+from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_period
 from trunkline.demos.finance.tools.report import write_markdown
 from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry
@@ -81,7 +81,7 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         with ledger.writing() as db:
             demo = "SELECT count(*) FROM visible_accounts WHERE source = 'demo'"
             had_demo = db.execute(demo).fetchone()[0]
-            done = apply_import(db, planned, at=datetime.now(UTC))
+            done = apply_import(db, planned, at=now())
             hidden = bool(had_demo) and not db.execute(demo).fetchone()[0]
         return {**document, "new": done.added, "demo_hidden": hidden}
 
@@ -102,7 +102,7 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
             last = last_import(db)
             if last is None:
                 raise ToolError("there is no import to take back")
-            done = take_back(db, at=datetime.now(UTC), import_id=last.id)
+            done = take_back(db, at=now(), import_id=last.id)
         return {"file": done.file, "removed": done.removed}
 
     @registry.register(kind="edit", title="Write a report", locations="{path}", shows="diff")
