@@ -94,6 +94,9 @@ def test_a_result_is_read_by_its_text_its_images_its_json_or_its_reason() -> Non
         "text": ev.ToolUpdate(call_id="t", status="completed", content=(c.TextBlock(text="words"),)),
         "image": ev.ToolUpdate(call_id="t", status="completed", content=(image,)),
         "json": ev.ToolUpdate(call_id="t", status="completed", raw_output={"a": 1}),
+        "both": ev.ToolUpdate(
+            call_id="t", status="completed", raw_output={"a": 1}, content=(c.TextBlock(text="one row"),)
+        ),
         "reason": ev.ToolUpdate(call_id="t", status="denied", reason="not today"),
         "nothing": ev.ToolUpdate(call_id="t", status="completed"),
     }
@@ -104,6 +107,7 @@ def test_a_result_is_read_by_its_text_its_images_its_json_or_its_reason() -> Non
         "text": "words",
         "image": [{"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"}],
         "json": '{"a":1}',
+        "both": '{"a":1}',
         "reason": "not today",
         "nothing": "",
     }

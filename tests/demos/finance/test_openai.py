@@ -1,14 +1,33 @@
 """The offline model in the OpenAI Agents SDK, run by the SDK itself."""
 
 import json
+from pathlib import Path
 from typing import Any
 
-from tests.demos.finance.conversations import agent
+import pytest
+from tests.demos.finance.conversations import TODAY, agent, talking
 from tests.demos.finance.tools.desks import desk
+from tests.demos.finance.variants import SCRIPT, same
 
 from agents import Runner, set_tracing_disabled
+from trunkline.demos.finance.agent import finance_openai
+from trunkline.demos.finance.ledger.database import MEMORY
 from trunkline.demos.finance.offline_model import Called, PlannedCall, Reply, Returned, Said
 from trunkline.demos.finance.openai import OfflineModel, make_agent, read_items, stream_events
+
+
+async def test_the_openai_variant_is_the_plain_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRUNKLINE_MODEL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for folder in ("plain", "openai"):
+        (tmp_path / folder).mkdir()
+    async with (
+        talking(agent(), cwd=tmp_path / "plain") as plain,
+        talking(finance_openai(MEMORY, lambda: TODAY), cwd=tmp_path / "openai") as other,
+    ):
+        for question in SCRIPT:
+            assert same(await other(question)) == same(await plain(question)), question
+
 
 QUESTION = "How much did I spend on groceries last month?"
 

@@ -191,6 +191,9 @@ def output_of(call: Call) -> str | list[Item]:
     raw: Any = call.raw_output
     if isinstance(raw, str) and raw:
         return raw
+    if done and isinstance(raw, dict) and "type" not in raw:
+        # A registered tool may show people less than the model reads: a table instead of the whole document.
+        return msgspec.json.encode(raw).decode()
     shown = [block for block in call.content if not isinstance(block, DiffBlock | TerminalBlock)]
     if any(isinstance(block, ImageBlock) for block in shown):
         return [part_of(block) for block in shown]
