@@ -99,3 +99,25 @@ def test_an_amount_in_a_foreign_currency_is_not_the_amount() -> None:
     )
     assert known.amount == 2
     assert known.currency == "EUR"
+
+
+def test_a_column_of_markers_proves_the_sign_of_amounts_that_have_one() -> None:
+    rows = [("DEBIT", "20.00"), ("DEBIT", "30.00"), ("CREDIT", "-5.00")]
+    body = "".join(f"{word},2026-01-0{day},x,{amount}\n" for day, (word, amount) in enumerate(rows, 1))
+    known = draft("Details,Date,Description,Amount EUR\n" + body)
+    assert (known.sign, known.marker) == ("positive_is_out", None)
+    known = draft("Details,Date,Description,Amount EUR\n" + body.replace("CREDIT", "DEBIT"))
+    assert known.sign is None
+
+
+def test_a_column_that_is_empty_in_the_first_file_is_read_in_the_next() -> None:
+    header = "Date,Text,Memo,Debit EUR,Credit EUR\n"
+    known = draft(header + "2026-01-01,a,,5.00,\n")
+    assert (known.debit, known.credit, set(known.texts)) == (3, 4, {1, 2})
+    assert draft(header + "2026-01-01,a,,,5.00\n").debit == 3
+
+
+def test_currencies_above_the_header_or_in_balances_count() -> None:
+    assert draft("Account in CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency == "CHF"
+    assert draft("Date;Text;Amount;Balance\n2026-01-01;a;-1.00;£5.00\n").currency == "GBP"
+    assert draft("EUR and CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency is None

@@ -328,3 +328,29 @@ def test_a_file_that_is_no_statement_gets_a_sentence(data: bytes, said: str) -> 
     with pytest.raises(StatementError, match=r"bank\.csv cannot be imported: ") as caught:
         plan(new_ledger(), data)
     assert said in str(caught.value)
+
+
+def test_a_plan_says_its_period_its_sums_and_all_counts() -> None:
+    ledger = new_ledger()
+    planned = plan(ledger, csv_of(("2026-01-01", "A", "-1.00"), ("2026-01-09", "B", "-2.00")), account="Main")
+    assert planned.period == (DAY, DAY + datetime.timedelta(8))
+    assert [str(money) for money in planned.totals] == ["-3.00 EUR"]
+    header = "Date,Payee,Amount,Currency,Status\n"
+    empty = plan(ledger, header + "2026-01-02,B,-2.00,EUR,pending\n", account="Main")
+    assert (empty.period, empty.counts) == (None, "0 new, 0 known, 1 pending left out")
+
+
+def test_debits_first_and_credits_in_the_next_file_are_both_read() -> None:
+    ledger = new_ledger()
+    header = "Date,Text,Debit EUR,Credit EUR\n"
+    bring(ledger, header + "2026-01-01,a,5.00,\n", account="Main")
+    bring(ledger, header + "2026-01-02,b,,7.00\n")
+    assert [amount for _, amount, _ in rows(ledger)] == [-500, 700]
+
+
+def test_duplicates_of_another_source_are_added_when_that_is_said() -> None:
+    ledger = new_ledger()
+    bring(ledger, csv_of(("2026-03-05", "Coffee shop", "-4.50")), account="DE89370400440532013000")
+    result = bring(ledger, ofx_of([("20260305", "-4.50", "A", "COFFEE")]), duplicates="add")
+    assert (result.added, result.possible_duplicates, result.duplicates_added) == (1, 1, True)
+    assert len(rows(ledger)) == 2
