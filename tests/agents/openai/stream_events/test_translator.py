@@ -92,6 +92,14 @@ async def test_an_answer_that_uses_all_its_tokens_was_cut_off() -> None:
     assert (await runs.play(agent)).stop == "max_tokens"
 
 
+@pytest.mark.parametrize(("limit", "stop"), [(8, "max_tokens"), (100, "end_turn")])
+async def test_the_limit_of_the_run_counts_more_than_that_of_the_agent(limit: int, stop: str) -> None:
+    usage = Usage(requests=1, input_tokens=1, output_tokens=8, total_tokens=9)
+    step = ModelStep(output=[assistant_message("too lo")], usage=usage)
+    agent = Agent[Any](name="main", model=ScriptedModel([step]), model_settings=ModelSettings(max_tokens=8))
+    assert (await runs.play(agent, made=runs.translator(max_tokens=limit))).stop == stop
+
+
 async def test_a_tool_that_raised_has_failed_with_its_own_reason() -> None:
     made = runs.translator()
     played = runs.Played()

@@ -70,7 +70,7 @@ class StreamTranslator:
 
         ``annotations`` gives what an MCP server says of a tool, ``content_mapper`` what is shown of an output
         item. ``on_usage`` gets the usage of every response, with ``provider`` where the model does not name
-        its own. ``max_tokens`` is the limit of a response that holds for all agents.
+        its own. ``max_tokens`` is the limit of a response in the settings of the run.
         """
         self.agent_name: str | None = None
         """The agent that speaks now."""
@@ -194,7 +194,9 @@ class StreamTranslator:
 
     def _agent(self, agent: Any, lane: str | None) -> None:
         limit = field(field(agent, "model_settings"), "max_tokens")
-        self._lanes[lane].responses.max_tokens = limit if isinstance(limit, int) else self._max_tokens
+        own = limit if isinstance(limit, int) else None
+        # The settings of the run count more than those of an agent.
+        self._lanes[lane].responses.max_tokens = own if self._max_tokens is None else self._max_tokens
         name = text_field(agent, "name")
         if lane is None:
             before, self.agent_name = self.agent_name, name
