@@ -1,5 +1,8 @@
 """Calls that the agent wants to be approved, answered by the next process."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +165,47 @@ async def test_an_agent_that_changed_since_it_asked_ends_the_turn_with_a_sentenc
             shown = await finish(session, {one.question.call_id: "allow_once" for one in asked})
     assert shown.turns[-1].status == "failed"
     assert "changed since it asked" in (shown.turns[-1].message or "")
+
+
+PROCESS = """
+import asyncio, os, sys
+
+import trunkline
+from tests.agents.openai.letter_app import agent
+from trunkline.commands import Answer
+
+
+async def main(step):
+    journal = await trunkline.open_journal("sqlite:runs.db")
+    async with trunkline.Hub(trunkline.adapt(agent), journal) as hub:
+        if step == "ask":
+            session = await hub.create("s")
+            await session.prompt("Send a letter")
+            while not session.is_suspended:
+                await asyncio.sleep(0.01)
+            os._exit(9)
+        session = await hub.session("s")
+        (asked,) = session.open_questions.values()
+        await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
+        while session.busy:
+            await asyncio.sleep(0.01)
+        shown = await session.history()
+        print(shown.messages[-1].text, len(shown.questions))
+    await journal.close()
+
+
+asyncio.run(asyncio.wait_for(main(sys.argv[1]), 60))
+"""
+
+
+def test_a_process_that_was_killed_is_followed_by_one_that_takes_the_answer(
+    root: Path, tmp_path: Path
+) -> None:
+    def run(step: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        argv = [sys.executable, "-c", PROCESS, step]
+        return subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90)
+
+    assert run("ask").returncode == 9
+    answered = run("answer")
+    assert answered.stdout.strip() == "The result was: sent to Ada 1", answered.stderr
