@@ -13,7 +13,7 @@ import pytest
 from trunkline.demos.finance.ledger import database
 from trunkline.demos.finance.ledger.database import MEMORY, Ledger, database_url, parse_database_url
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.schema import VERSION
+from trunkline.demos.finance.ledger.schema import VERSION, migrate
 from trunkline.own_files import own_file
 from trunkline.state_files import state_folder
 
@@ -195,6 +195,21 @@ def test_a_ledger_that_another_program_holds_is_said_to_be(tmp_path: Path) -> No
         pass
 
 
+def test_a_new_ledger_that_another_program_holds_is_waited_for_and_then_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    migrate(other, "here")
+    other.execute("BEGIN EXCLUSIVE")
+    with (
+        pytest.raises(LedgerError, match="another program writes to it for too long"),
+        Ledger(f"sqlite:///{path}", timeout=0.05).reading(),
+    ):
+        pass
+    other.execute("ROLLBACK")
+    other.close()
+    assert count(Ledger(f"sqlite:///{path}")) == 0
+
+
 def test_a_full_disk_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
     ledger = Ledger(f"sqlite:///{tmp_path}/ledger.db")
     with pytest.raises(LedgerError, match="full; free some space"), ledger.writing() as db:
@@ -214,6 +229,8 @@ def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
     for path, said in ((text, "no SQLite database"), (other, "of another program"), (folder, "not a file")):
         with pytest.raises(LedgerError, match=said), Ledger(f"sqlite:///{path}").reading():
             pass
+    with pytest.raises(LedgerError, match="no SQLite database"):
+        Ledger(f"sqlite:///{text}").snapshot()
     assert [text.read_bytes(), other.read_bytes()] == before
 
 

@@ -189,11 +189,7 @@ class Ledger:
             isolation_level=None,
             check_same_thread=False,
         )
-        try:
-            db.execute("PRAGMA foreign_keys=1")
-        except BaseException:
-            db.close()
-            raise
+        db.execute("PRAGMA foreign_keys=1")
         return db
 
 
