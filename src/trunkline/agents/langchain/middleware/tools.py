@@ -117,7 +117,11 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         kind = kind_of(call["name"], hints, self.tool_kind_mapper)
         if declared is not None and self.tool_kind_mapper is None:
             kind = declared.kind
-        if kind != channel.emitter.kind_of(call["name"]):
+        if declared is not None and channel.run is not None:
+            # In a caller's own run its tools are not known when the model names them.
+            channel.emitter.change_input(None, call["id"], call["args"])
+            channel.emit(ev.ToolUpdate(call_id=call_id, kind=kind))
+        elif kind != channel.emitter.kind_of(call["name"]):
             channel.emit(ev.ToolUpdate(call_id=call_id, kind=kind))
         if not is_followed(channel, request.runtime.config):
             # A callback would know the very moment: after permission was given.
