@@ -113,6 +113,8 @@ async def test_a_call_has_one_card_with_what_the_tool_declares(saver: Any) -> No
     assert "SQL: SELECT 1" in [update.title for update in updates]
     assert "reading for call_1\n" in [update.output for update in updates]
     assert statuses(events) == ["in_progress", "completed"]
+    runs = next(one for one in updates if one.status == "in_progress")
+    assert events.index(asked) < events.index(runs)
     shown = next(update for update in updates if update.status == "completed")
     assert shown.content == (TextBlock(text="| query | limit |\n| --- | --- |\n| SELECT 1 | 100 |"),)
     assert shown.raw_output == {"columns": ["query", "limit"], "rows": [["SELECT 1", 100]]}

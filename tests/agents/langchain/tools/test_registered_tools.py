@@ -63,7 +63,7 @@ async def test_in_somebodys_own_run_a_call_has_one_card_and_is_asked_about(optio
             shown.update(one)
     assert (shown["kind"], shown["title"], shown["status"]) == ("execute", "SQL: SELECT 1", status)
     assert len(transport.requested) == 1
-    assert RAN == (["SELECT 1"] if status == "completed" else [])
+    assert (["SELECT 1"] if status == "completed" else []) == RAN
     (told,) = [one for one in model.calls[1].messages if isinstance(one, ToolMessage)]
     assert (told.status == "success") is (status == "completed")
 

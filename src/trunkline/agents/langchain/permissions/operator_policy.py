@@ -16,6 +16,7 @@ from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, guard_calls_in_run, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
+from trunkline.agents.langchain.tools.registered_tools import decide_declared
 
 _ASK = PermissionRule()
 
@@ -31,9 +32,15 @@ def _has_policy(channel: Channel | None) -> bool:
 async def apply_policy(request: Any, execute: Callable[[Any], Awaitable[Any]]) -> Any:
     """Run a call of a tool node if the policy allows it, or the person whom the policy wants to be asked."""
     channel = current_channel()
+    config = request.runtime.config
+    if channel is not None and channel.follows_run:
+        # What the tool's author wants to be asked is asked before the tool is shown as running.
+        declared = await decide_declared(channel, request.tool, request.tool_call, lane_at(config))
+        if declared is not None and not declared:
+            return answer_of(request.tool_call, declared)
+        request = request if declared is None else revise_request(request, declared)
     if not _has_policy(channel):
         return await execute(request)
-    config = request.runtime.config
     verdict = await decide(channel, request.tool_call, _ASK, lane_at(config))
     if not verdict:
         return answer_of(request.tool_call, verdict)

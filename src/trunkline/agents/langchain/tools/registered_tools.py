@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langgraph.config import get_config
@@ -11,12 +11,15 @@ from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.lanes import key_of
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.permissions.decide import PermissionRule, decide
+from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide
 from trunkline.content import as_content
 from trunkline.session.context import Decision
 from trunkline.tools.adapter_calls import ShownCall, declared_tool, show_calls
+from trunkline.tools.calls import asking_for, rule_for, sent_object
 from trunkline.tools.declaration import Tool
-from trunkline.tools.tool_context import Asking
+from trunkline.tools.failures import ToolError
+from trunkline.tools.tool_context import Asking, ToolContext
+from trunkline.tools.turn_calls import TurnHost
 
 
 def declared_tools(tools: Iterable[Any]) -> dict[str, Tool]:
@@ -63,9 +66,41 @@ def _lane() -> str | None:
     return None if tool is None else tool.lane
 
 
+async def decide_declared(
+    channel: Channel, tool: Any, call: Mapping[str, Any], lane: str | None
+) -> Verdict | None:
+    """Decide about a call by the rule that its tool declares; None where it declares no question."""
+    declared = declared_tool(tool)
+    if declared is None or declared.permission == "allow":
+        return None
+    native_id, input = str(call["id"]), sent_object(call["args"])
+    call_id = channel.emitter.describe(lane, call)
+    try:
+        arguments = declared.arguments.read(call["args"])
+        context = ToolContext(declared, input, TurnHost(channel.ctx, call_id))
+        rule = await rule_for(declared, arguments, context)
+    except ToolError:
+        return None  # The call itself says what is wrong.
+    if rule in ("allow", "deny"):
+        return None
+    return await _verdict(channel, asking_for(declared, rule, input), call_id, native_id, lane)
+
+
 async def _decide(
     channel: Channel, asking: Asking, call_id: str, native_id: str, lane: str | None
 ) -> Decision:
+    verdict = await _verdict(channel, asking, call_id, native_id, lane)
+    return Decision(
+        allowed=bool(verdict),
+        call_id=call_id,
+        input=asking.input if verdict.args is None else verdict.args,
+        reason=verdict.message or None,
+    )
+
+
+async def _verdict(
+    channel: Channel, asking: Asking, call_id: str, native_id: str, lane: str | None
+) -> Verdict:
     """Decide about a call as about every call of a model; one that was decided already is not asked again."""
     tool: Tool = asking.tool
     call = {"name": tool.name, "args": asking.input, "id": native_id}
@@ -77,10 +112,4 @@ async def _decide(
         require_permission=asking.asks,
         allowed_decisions=("approve", "edit", "reject") if tool.allows_edit else ("approve", "reject"),
     )
-    verdict = await decide(channel, call, rule, lane, describe=asking.message)
-    return Decision(
-        allowed=bool(verdict),
-        call_id=call_id,
-        input=asking.input if verdict.args is None else verdict.args,
-        reason=verdict.message or None,
-    )
+    return await decide(channel, call, rule, lane, describe=asking.message)
