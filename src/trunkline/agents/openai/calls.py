@@ -7,8 +7,11 @@ shown. So whoever wants to say something about a call to a person waits until it
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
+
+import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.openai.stream_events.facts import (
@@ -21,6 +24,8 @@ from trunkline.agents.openai.stream_events.facts import (
 from trunkline.agents.openai.stream_events.translator import StreamTranslator
 from trunkline.conversation import Conversation
 from trunkline.session.context import TurnContext
+from trunkline.tools.adapter_calls import ShownCall
+from trunkline.tools.declaration import Tool
 
 PARENT: ContextVar[str | None] = ContextVar("trunkline_openai_parent", default=None)
 """The SDK's id of the call that this code runs below, in an agent that was called as a tool; else None."""
@@ -46,6 +51,9 @@ class Calls:
         self._waiting: list[tuple[str, str | None, asyncio.Future[str]]] = []
         self._lanes: dict[str, str | None] = {}
         self._results: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
+        self.declared: dict[str, Tool] = {}
+        """The tools of a registry, by name: their authors declared how their calls are shown."""
         self.kinds: dict[str, str] = {}
         """The kinds of the calls, by the ids of their events."""
         self.inputs: dict[str, dict[str, Any]] = {}
@@ -68,15 +76,31 @@ class Calls:
         if isinstance(event, ev.ToolUpdate):
             if event.call_id in self._ctx.denied:
                 return  # The turn has shown the refusal, and nothing follows it.
+            event = self._as_declared(event)
             if event.kind is not None:
                 self.kinds[event.call_id] = event.kind
             if event.status in ev.FINAL_STATUSES:
                 self._results.pop(event.call_id, None)
+        elif isinstance(event, ev.ToolCall) and (tool := self.declared.get(event.name)) is not None:
+            self._names[event.call_id] = event.name
+            event = msgspec.structs.replace(event, kind=tool.kind)
         self._ctx.emit(event)
         if isinstance(event, ev.ToolCall):
             self.kinds[event.call_id] = event.kind
             self._lanes[event.call_id] = event.lane
             self._wake()
+
+    def _as_declared(self, event: ev.ToolUpdate) -> ev.ToolUpdate:
+        """Give the arguments of a call the title and the files that the author of its tool declared."""
+        tool = self.declared.get(self._names.get(event.call_id, ""))
+        if tool is None or event.input is None:
+            return event
+        return msgspec.structs.replace(
+            event,
+            title=tool.title_of(event.input),
+            kind=None,
+            locations=tool.locations_of(event.input) or event.locations,
+        )
 
     def _wake(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -105,6 +129,19 @@ class Calls:
     def lane_of(self, call_id: str) -> str | None:
         """The lane that a call is shown in."""
         return self._lanes.get(call_id)
+
+    def shown_call(self, native_id: str, is_approved: Callable[[str], bool]) -> ShownCall | None:
+        """What a tool of a registry needs to know of the call that it runs for."""
+        parent = PARENT.get()
+        call_id = self._translator.call_id(native_id, parent)
+        if call_id is None:
+            return None
+        return ShownCall(
+            call_id=call_id,
+            lane=self.lane_of(call_id),
+            approved=is_approved(call_id),
+            progress=lambda text: self.progress(native_id, text, parent),
+        )
 
     async def shown(self, native_id: str) -> str:
         """Wait until a call is shown; give the id of its event."""

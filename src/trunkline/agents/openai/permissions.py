@@ -16,10 +16,15 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.openai.calls import PARENT, Calls
+from trunkline.content import as_content
 from trunkline.errors import TurnCancelled
-from trunkline.questions import ALLOW_KINDS, Permission, default_options
+from trunkline.questions import ALLOW_KINDS, Permission, default_options, name_coverage
 from trunkline.session.context import Decision, ToolRequest, TurnContext
+from trunkline.tools.calls import asking_for, rule_for
+from trunkline.tools.failures import ToolError
 from trunkline.tools.naming import kind_of
+from trunkline.tools.tool_context import Asking, ToolContext
+from trunkline.tools.turn_calls import TurnHost
 from trunkline.workspace.always import command_in
 
 REFUSED = "The user refused this call."
@@ -63,18 +68,45 @@ class Permissions:
             return known
         if not self._ctx.has_policy:
             return Decision(allowed=True, call_id=call_id, input=call.input)
-        request = self._request(call, call_id)
+        request, declared = self._request(call, call_id), self._calls.declared.get(call.name)
         decision = await self._ctx.permission(
-            f"Run {call.name}?",
+            self._question_about(call),
             tool=call.name,
             input=call.input,
             kind=request.kind,
             call_id=call_id,
-            allows_edit=call.allows_edit,
+            options=None if declared is None else declared.buttons(self._ctx.covers(request)),
+            allows_edit=self._allows_edit(call),
+            paths=request.paths,
+            always_covers_tool=request.always_covers_tool,
             lane=self._calls.lane_of(call_id),
         )
         self._keep(call, decision, PARENT.get())
         return decision
+
+    def is_approved(self, call_id: str) -> bool:
+        """Whether a call was decided already, and may run."""
+        return bool(self._decided.get(call_id))
+
+    def _question_about(self, call: ToolCallRequest) -> str:
+        declared = self._calls.declared.get(call.name)
+        return f"Run {call.name}?" if declared is None else f"{declared.title_of(call.input)}?"
+
+    def _allows_edit(self, call: ToolCallRequest) -> bool:
+        declared = self._calls.declared.get(call.name)
+        return call.allows_edit and (declared is None or declared.allows_edit)
+
+    async def _asking(self, call: ToolCallRequest, call_id: str) -> Asking | None:
+        """What the rule of a registry's tool wants to be asked; None for any other tool."""
+        declared, given = self._calls.declared.get(call.name), call.input
+        if declared is None or not call.allows_edit:
+            return None
+        try:
+            context = ToolContext(declared, given, TurnHost(self._ctx, call_id))
+            rule = await rule_for(declared, declared.arguments.read(given), context)
+        except ToolError:
+            return None  # The call itself says what is wrong.
+        return asking_for(declared, rule, given)
 
     async def decide_interruption(
         self, call: ToolCallRequest, call_id: str, durable_key: str, answered: ev.Answered | None
@@ -90,11 +122,17 @@ class Permissions:
             return self._settle(call, request, earlier, lane)
         covers = ctx.covers(request)
         if answered is None:
+            declared, asking = self._calls.declared.get(call.name), await self._asking(call, call_id)
+            if asking is not None and asking.content:
+                ctx.emit(ev.ToolUpdate(lane=lane, call_id=call_id, content=as_content(asking.content)))
+            options = default_options(always=covers is not None, covers=covers)
+            if declared is not None:
+                options = name_coverage(declared.buttons(covers), covers)
             question = Permission(
-                message=f"Run {call.name}?",
+                message=self._question_about(call) if asking is None else asking.message,
                 call_id=call_id,
-                options=default_options(always=covers is not None, covers=covers),
-                allows_edit=call.allows_edit,
+                options=options,
+                allows_edit=self._allows_edit(call),
                 covers=covers,
             )
             answered = await ctx.ask(question, durable_key=durable_key or None, lane=lane)
@@ -146,9 +184,12 @@ class Permissions:
             self._calls.change_input(call.native_id, decision.call_id, decision.input, parent)
 
     def _request(self, call: ToolCallRequest, call_id: str) -> ToolRequest:
+        declared = self._calls.declared.get(call.name)
         return ToolRequest(
             call_id=call_id,
             tool=call.name,
+            paths=() if declared is None else tuple(one.path for one in declared.locations_of(call.input)),
+            always_covers_tool=declared is not None and declared.always_covers_tool,
             kind=cast("ev.ToolKind", self._calls.kinds.get(call_id) or kind_of(call.name, call.annotations)),
             input=call.input,
             command=command_in(call.input),

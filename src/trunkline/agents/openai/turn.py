@@ -26,6 +26,7 @@ from trunkline.commands import Prompt
 from trunkline.error_redaction import marks_of
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
+from trunkline.tools.adapter_calls import show_calls
 
 if TYPE_CHECKING:
     from trunkline.agents.openai.agent import OpenAIAgent
@@ -58,6 +59,7 @@ class SdkTurn:
         self._calls = Calls(ctx, self._translator)
         self._permissions = Permissions(ctx, self._calls)
         tools = ToolCopies(self._calls, self._permissions)
+        show_calls(ctx, lambda native_id: self._calls.shown_call(native_id, self._permissions.is_approved))
         own = {tool.name for tool in owner.agent.tools}
         self._agent: Agent[Any] = AgentCopies(
             owner.agent,

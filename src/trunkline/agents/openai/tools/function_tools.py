@@ -29,6 +29,7 @@ from agents import tool as sdk_tool
 from trunkline.agents.openai.calls import CALL, CallNotShown, Calls
 from trunkline.agents.openai.errors import explain
 from trunkline.agents.openai.permissions import REFUSED, Permissions, ToolCallRequest, read_arguments
+from trunkline.tools.adapter_calls import declared_tool
 
 Invoke = Callable[[Any, str], Awaitable[Any]]
 
@@ -44,6 +45,8 @@ class ToolCopies:
 
     def function_tool(self, tool: FunctionTool) -> FunctionTool:
         """Give a copy of a tool."""
+        if (declared := declared_tool(tool)) is not None:
+            self.calls.declared[tool.name] = declared
         copied = copy.copy(tool)
         guard: ToolInputGuardrail[Any] = ToolInputGuardrail(
             guardrail_function=self._guard(annotations_of(tool)), name="trunkline permission"

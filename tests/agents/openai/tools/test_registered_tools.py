@@ -1,0 +1,68 @@
+"""Tools of a registry in an agent of the SDK: one card and one question a call, in their author's words."""
+
+from typing import Any
+
+import pytest
+
+from tests.agents.openai.sdk_agents import agent_of, call, finish, named, sent, started, stopped
+from tests.hubs import collect, events_of, only, session_for
+from trunkline import events as ev
+from trunkline.tools import ToolContext, ToolRegistry, tool
+from trunkline.workspace import Policy
+
+
+def registry() -> tuple[ToolRegistry, list[str]]:
+    ran: list[str] = []
+
+    @tool(
+        kind="execute",
+        title="SQL: {query}",
+        permission="ask",
+        options={"allow_once": "Allow once", "allow_always": "Always allow SQL", "reject_once": "Reject"},
+    )
+    async def run_sql(query: str, *, ctx: ToolContext) -> str:
+        """Run a query."""
+        ctx.progress("half way\n")
+        ran.append(query)
+        return f"ran {query}"
+
+    made = ToolRegistry()
+    made.register(run_sql)
+    return made, ran
+
+
+def querying(made: ToolRegistry, *more: Any) -> tuple[Any, Any]:
+    return agent_of([call("run_sql", "q1", query="SELECT 1")], "Done.", *more, tools=made.for_openai())
+
+
+@pytest.mark.parametrize("policy", [None, Policy.ask()])
+async def test_its_permission_is_asked_once_in_its_own_words(policy: Policy | None) -> None:
+    made, ran = registry()
+    agent, model = querying(made)
+    async with session_for(agent, policy=policy) as session:
+        await started(session, "Count.")
+        (asked,) = await stopped(session, 1)
+        assert asked.question.message == "SQL: SELECT 1?"
+        assert "Always allow SQL" in [option.name.partition(" (")[0] for option in asked.question.options]
+        shown = await finish(session, {asked.question.call_id: "allow_once"})
+        events = await events_of(session)
+    card = named(shown)["q1"]
+    assert (card.title, card.kind, card.status, card.output) == (
+        "SQL: SELECT 1", "execute", "completed", "half way\n",
+    )  # fmt: skip
+    assert ran == ["SELECT 1"]
+    assert len(only(events, ev.Asked)) == 1
+    assert len(only(events, ev.ToolCall)) == 1
+    assert sent(model)[-1] == ("output q1", "ran SELECT 1")
+
+
+async def test_a_refusal_reaches_the_model_and_always_is_kept() -> None:
+    made, ran = registry()
+    agent, _ = querying(made, [call("run_sql", "q2", query="SELECT 2")], "Done again.")
+    async with session_for(agent) as session:
+        await started(session, "Count.")
+        (asked,) = await stopped(session, 1)
+        await finish(session, {asked.question.call_id: "allow_always"})
+        events = await collect(session, "Again.")
+    assert ran == ["SELECT 1", "SELECT 2"]
+    assert not only(events, ev.Asked)
