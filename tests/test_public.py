@@ -26,6 +26,7 @@ MODULES = {
         OwnSession Prepares PromptCapabilities
         RemembersQuestions Resumes Rewinds Sayable SetsConfig Steers
     """,
+    "agents.openai": "OpenAIAgent",
     "agents.langchain": """
         READY_MODES AcpAgentOptions AguiAgentOptions ContentBlockMapper LangChainAgent Mode ModeMiddleware
         PermissionMiddleware PlanMiddleware

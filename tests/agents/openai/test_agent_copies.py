@@ -8,7 +8,7 @@ import pytest
 from agents.mcp import MCPServerStdio
 from agents.testing import ScriptedModel
 
-from agents import Agent, FunctionTool, handoff
+from agents import Agent, AsyncComputer, ComputerTool, FunctionTool, handoff
 from tests.agents.openai.sdk_agents import (
     agent_of,
     call,
@@ -107,3 +107,23 @@ async def test_two_calls_of_one_agent_at_once_have_a_lane_each() -> None:
     shown = fold(await run_turn(agent))
     assert sorted(lane.parent_call_id or "" for lane in shown.lanes.values()) == ["s1", "s2"]
     assert [message.text for message in shown.messages if message.lane] == ["Rain.", "Rain."]
+
+
+async def _nothing(*args: Any, **kwargs: Any) -> str:
+    return ""
+
+
+_METHODS = dict.fromkeys(AsyncComputer.__abstractmethods__, _nothing)
+_SCREEN = {"environment": "browser", "dimensions": (10, 10)}
+Screen: Any = type("Screen", (AsyncComputer,), {**_METHODS, **_SCREEN})
+"""A screen that nobody looks at."""
+
+
+@pytest.mark.parametrize("policy", [None, Policy.ask()])
+async def test_a_computer_that_no_policy_can_judge_is_left_out_under_one(policy: Policy | None) -> None:
+    computer: Any = ComputerTool(computer=Screen())
+    agent, model = agent_of("Hi.", tools=[weather, computer])
+    events = await run_turn(agent, policy=policy)
+    names = [tool.name for tool in model.calls[0].tools]
+    assert len(names) == (2 if policy is None else 1)
+    assert len(only(events, ev.Notice)) == (0 if policy is None else 1)

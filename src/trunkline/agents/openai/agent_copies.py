@@ -16,6 +16,7 @@ from agents.mcp import MCPServer
 from agents import (
     Agent,
     ApplyPatchTool,
+    ComputerTool,
     CustomTool,
     FunctionTool,
     Handoff,
@@ -31,6 +32,11 @@ from trunkline.agents.openai.tools.function_tools import ToolCopies
 from trunkline.agents.openai.tools.native_tools import copy_native_tool
 from trunkline.agents.openai.tools.nested_agents import CannotShow, copy_agent_tool, inner_agent
 
+_HIDDEN = (
+    "this version of openai-agents keeps an agent's tool in another way: make the tool with "
+    "as_tool(..., on_stream=...), or install a version that trunkline knows"
+)
+
 
 class AgentCopies:
     """Makes the copies of agents for one turn; of each agent there is one."""
@@ -44,16 +50,16 @@ class AgentCopies:
         run_config: RunConfig | None,
         session_tools: Sequence[FunctionTool] = (),
         servers: Sequence[MCPServer] = (),
-        on_hidden: Callable[[str], None],
+        notify: Callable[[str, str], None],
     ) -> None:
-        """Copy on demand; ``on_hidden`` is told of each agent whose inner run cannot be shown."""
+        """Copy on demand; ``notify`` shows a person what is not as they expect, by a title and a text."""
         self._main = main
         self._tools = tools
         self._config = config
         self._run_config = run_config
         self._session_tools = list(session_tools)
         self._servers = list(servers)
-        self._on_hidden = on_hidden
+        self._notify = notify
         self._copies: dict[int, tuple[Agent[Any], Agent[Any]]] = {}
         self._classes: dict[type[Any], type[Any]] = {}
 
@@ -67,7 +73,7 @@ class AgentCopies:
         made = agent.clone(tools=[], handoffs=[], mcp_servers=list(agent.mcp_servers), **changed)
         self._copies[id(agent)] = (agent, made)
         made.__class__ = self._class_of(type(agent))
-        made.tools = [self._tool(tool) for tool in agent.tools]
+        made.tools = [self._tool(tool) for tool in agent.tools if not self._is_unjudged(tool)]
         made.handoffs = [self._handoff(target, joins) for target in agent.handoffs]
         if joins:
             own = {tool.name for tool in agent.tools}
@@ -90,6 +96,16 @@ class AgentCopies:
             self._classes[kind] = made
         return made
 
+    def _is_unjudged(self, tool: Tool) -> bool:
+        """Whether no policy can judge what a tool does: the SDK asks nobody before a click or a key."""
+        if not isinstance(tool, ComputerTool) or not self._tools.permissions.has_policy:
+            return False
+        self._notify(
+            "The computer tool is left out",
+            "no policy can judge its clicks and keys: serve the agent without a policy to use it",
+        )
+        return True
+
     def _tool(self, tool: Tool) -> Tool:
         if isinstance(tool, FunctionTool):
             inner = inner_agent(tool)
@@ -102,7 +118,7 @@ class AgentCopies:
         try:
             return copy_agent_tool(tool, self.copy(inner, joins=False), self._listen)
         except CannotShow:
-            self._on_hidden(inner.name)
+            self._notify(f"What {inner.name} does is not shown", _HIDDEN)
             return tool
 
     async def _listen(self, payload: Any) -> None:

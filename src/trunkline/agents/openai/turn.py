@@ -36,7 +36,7 @@ log = logging.getLogger("trunkline.openai")
 
 _REPAIR_WITHIN = 3.0
 _BURST = 64
-_HIDDEN = "trunkline.openai.hidden"
+_TOLD = "trunkline.openai.notices"
 _NOT_RUN = "The agent stopped before it ran this call."
 
 
@@ -70,23 +70,18 @@ class SdkTurn:
                 tools.function_tool(tool) for tool in client_tools(ctx.prompt.tools, ctx, self._calls)
             ],
             servers=[] if servers is None else servers.for_turn(ctx, self._calls, own),
-            on_hidden=self._tell_hidden,
+            notify=self._notify_once,
         ).copy(owner.agent)
         self._context = owner.context_for(ctx.session)
         self._history: list[Item] = []
         self._inputs = 0
 
-    def _tell_hidden(self, name: str) -> None:
-        """Say once in a session that an agent works unseen."""
-        told: set[str] = self._ctx.session.memory.setdefault(_HIDDEN, set())
-        if name not in told:
-            told.add(name)
-            self._ctx.notice(
-                f"What {name} does is not shown",
-                "this version of openai-agents keeps an agent's tool in another way: make the tool with "
-                "as_tool(..., on_stream=...), or install a version that trunkline knows",
-                severity="warning",
-            )
+    def _notify_once(self, title: str, text: str) -> None:
+        """Show a notice, once in a session."""
+        told: set[str] = self._ctx.session.memory.setdefault(_TOLD, set())
+        if title not in told:
+            told.add(title)
+            self._ctx.notice(title, text, severity="warning")
 
     # -- running ---------------------------------------------------------------------------------------
 
