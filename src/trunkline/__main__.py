@@ -33,6 +33,18 @@ def main() -> None:
             run()
 
 
+def finance_acp() -> None:
+    """Run ``trunkline-finance-acp``: the finance agent for an editor."""
+    sys.argv[1:1] = ["acp", "finance"]
+    main()
+
+
+def finance_mcp() -> None:
+    """Run ``trunkline-finance-mcp``: the tools of the finance agent for an MCP client."""
+    sys.argv[1:1] = ["mcp", "finance"]
+    main()
+
+
 @functools.cache
 def _prepare_process() -> None:
     """Prepare this process once, also when loading the target is tried again."""
