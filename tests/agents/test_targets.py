@@ -287,7 +287,7 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     assert refused(target) == (
         f"unknown target {target!r}{hint} Known forms: "
         "module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, pty:COMMAND, "
-        "demo, demo-auth"
+        "demo, demo-auth, finance, finance:openai, finance:langchain"
     )
 
 
