@@ -1,6 +1,7 @@
 """The finance agent in a session: answers, permissions, modes, imports and plans."""
 
 import functools
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, ImageBlock, ResourceBlock, TextBlock
-from trunkline.demos.finance.agent import Desk, FinanceAgent, prompt_text
+from trunkline.demos.finance.agent import Desk, FinanceAgent, finance_langchain, finance_openai, prompt_text
 from trunkline.demos.finance.ledger.database import MEMORY
 from trunkline.errors import ConfigurationError
 from trunkline.questions import Form, Permission
+from trunkline.session.context import SessionView
 from trunkline.testing import accept_all, refuse_all
 from trunkline.workspace import Policy
 
@@ -300,3 +302,34 @@ def test_the_day_can_be_given_by_the_environment(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TRUNKLINE_TODAY", "tomorrow")
     with pytest.raises(ConfigurationError, match="YYYY-MM-DD"):
         Desk(MEMORY).today()
+
+
+@pytest.mark.parametrize("make", [finance_langchain, finance_openai])
+def test_with_a_real_model_the_card_does_not_say_that_nothing_leaves(
+    make: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRUNKLINE_MODEL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "nothing leaves this machine" in make(MEMORY).card.description
+    monkeypatch.setenv("TRUNKLINE_MODEL", "openai:gpt-5.5")
+    assert "gpt-5.5" in make(MEMORY).card.description
+    monkeypatch.delenv("TRUNKLINE_MODEL")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    assert "nothing leaves" not in make(MEMORY).card.description
+
+
+@pytest.mark.parametrize(
+    ("make", "module", "extra"),
+    [(finance_langchain, "langchain", "langchain"), (finance_openai, "agents", "openai")],
+)
+async def test_a_missing_extra_is_a_sentence(
+    make: Any, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRUNKLINE_MODEL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delitem(sys.modules, f"trunkline.demos.finance.{extra}", raising=False)
+    monkeypatch.setitem(sys.modules, module, None)
+    variant = make(MEMORY, lambda: TODAY)
+    with pytest.raises(ConfigurationError, match=rf"pip install 'trunkline\[{extra}\]'"):
+        await variant.open_session(SessionView(session_id="s"))

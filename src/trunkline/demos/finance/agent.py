@@ -7,11 +7,14 @@ the others give it to their framework as its model, or use a real model if one i
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from trunkline._version import __version__
 from trunkline.agents.adapt import FactoryAgent
@@ -43,6 +46,8 @@ CARD = AgentCard(
     commands=COMMANDS,
 )
 
+_DEFAULT_MODEL = "openai:gpt-5.5"
+"""The model of LangChain where only ``OPENAI_API_KEY`` is set."""
 _MOST_CALLS = 40
 """How many calls a prompt may lead to: a plan has few steps."""
 
@@ -190,41 +195,47 @@ def finance_agent() -> Agent:
 
 def finance_langchain(url: str | None = None, today: Callable[[], date] | None = None) -> Agent:
     """The TARGET ``finance:langchain``."""
-    desk = Desk(url, today)
-    name = _model_name()
-    if name == "":
-        name = "openai:gpt-5.5"
+    desk, name = Desk(url, today), _model_name()
+    model = _DEFAULT_MODEL if name == "" else name
 
     def make(session: SessionView) -> Any:
         try:
             from trunkline.demos.finance.langchain import make_graph
         except ImportError as error:
             raise _missing("finance:langchain", "langchain", error) from error
-        return make_graph(desk.tools, desk.plan, name)
+        return make_graph(desk.tools, desk.plan, model)
 
-    return _Variant(make, desk)
+    return _Variant(make, desk, model)
 
 
 def finance_openai(url: str | None = None, today: Callable[[], date] | None = None) -> Agent:
     """The TARGET ``finance:openai``."""
-    desk = Desk(url, today)
-    name = _model_name()
+    desk, name = Desk(url, today), _model_name()
+    model = None if name is None else name.removeprefix("openai:")
 
     def make(session: SessionView) -> Any:
         try:
             from trunkline.demos.finance.openai import make_agent
         except ImportError as error:
             raise _missing("finance:openai", "openai", error) from error
-        return make_agent(desk.tools, desk.plan, None if name is None else name.removeprefix("openai:"))
+        return make_agent(desk.tools, desk.plan, model)
 
-    return _Variant(make, desk)
+    return _Variant(make, desk, model)
 
 
 class _Variant(FactoryAgent):
     """A finance agent of a framework, made for each session."""
 
-    def __init__(self, factory: Callable[[SessionView], Any], desk: Desk) -> None:
-        super().__init__(factory, CARD)
+    def __init__(self, factory: Callable[[SessionView], Any], desk: Desk, model: str | None) -> None:
+        card = CARD
+        if model is not None:
+            # With a real model it would be wrong that nothing leaves the machine.
+            said = (
+                f"Answers questions about your own bank data with the model {model or 'of the SDK'}, which "
+            )
+            said += "reads your questions and the results of the tools; account numbers are masked."
+            card = msgspec.structs.replace(CARD, description=said)
+        super().__init__(factory, card)
         self.desk = desk
 
     @property
@@ -244,6 +255,9 @@ def _model_name() -> str | None:
     from trunkline.demos.finance.ledger.environment import environment
 
     variables = environment()
+    if key := variables.get("OPENAI_API_KEY"):
+        # One from .env: the SDKs read the process's own variables only.
+        os.environ.setdefault("OPENAI_API_KEY", key)
     if name := variables.get("TRUNKLINE_MODEL"):
         return name
-    return "" if variables.get("OPENAI_API_KEY") else None
+    return "" if key else None
