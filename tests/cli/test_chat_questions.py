@@ -112,6 +112,16 @@ async def test_an_optional_field_may_stay_empty_and_a_required_one_may_not() -> 
     assert answer.content == {"b": "at last"}
 
 
+@pytest.mark.parametrize("typed", ["mdy", "month first"])
+async def test_choices_with_words_of_their_own_are_listed_and_taken_by_either(typed: str) -> None:
+    choices = [{"const": "dmy", "title": "day first"}, {"const": "mdy", "title": "month first"}]
+    fields = {"properties": {"order": {"type": "string", "title": "Which?", "oneOf": choices}}}
+    answer, shown = await ask(Form(fields=fields), "neither", typed)
+    assert answer.content == {"order": "mdy"}
+    assert "month first" in shown
+    assert "choose one of dmy, mdy" in shown
+
+
 async def test_the_choices_of_a_form_cannot_write_to_the_terminal() -> None:
     clipboard = "\x1b]52;c;cm0gLXJm\x07"
     fields = {

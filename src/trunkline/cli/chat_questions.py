@@ -129,7 +129,10 @@ class KeyboardQuestions:
 
     async def _field(self, name: str, field: dict[str, Any], required: bool) -> Any:
         about = one_line(str(field.get("title") or name), 80)
-        choices = field.get("enum")
+        titles = _titled_choices(field)
+        choices = field.get("enum") or list(titles)
+        for value, title in titles.items():
+            self._screen.note(f"  {one_line(str(value), 30):<6} {one_line(title, 100)}")
         if choices:
             about += f" ({', '.join(one_line(str(choice), 30) for choice in choices)})"
         default = field.get("default")
@@ -149,9 +152,17 @@ class KeyboardQuestions:
                 kind = _KINDS[field["type"]]
                 self._screen.note(f"{one_line(typed, 40)!r} is not {kind}: type {kind}, or - to decline")
                 continue
+            # The words of a choice stand for it.
+            value = next((one for one, title in titles.items() if title == value), value)
             if not choices or value in choices:
                 return value
             self._screen.note(f"choose one of {', '.join(one_line(str(choice), 30) for choice in choices)}")
+
+
+def _titled_choices(field: dict[str, Any]) -> dict[Any, str]:
+    """The choices of a field that have words of their own, as a schema says it with ``oneOf``."""
+    listed = cast("list[dict[str, Any]]", field.get("oneOf") or [])
+    return {one["const"]: str(one.get("title") or one["const"]) for one in listed if "const" in one}
 
 
 def _declined(reason: str) -> dict[str, Any]:
