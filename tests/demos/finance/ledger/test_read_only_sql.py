@@ -368,3 +368,25 @@ def test_any_words_read_no_secret_change_nothing_and_end(memory: Ledger, query: 
     assert TOKEN not in said
     assert not any(account.number in said for account in ACCOUNTS)
     assert everything(memory) == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT printf('%.*c', 2000000000, 'x')",
+        "SELECT format('%2000000000d', 1)",
+        "SELECT printf('%.' || '999999999' || 'd', 1)",
+    ],
+)
+def test_a_function_that_no_clock_could_stop_is_refused_at_once(memory: Ledger, query: str) -> None:
+    before = time.monotonic()
+    with pytest.raises(LedgerError, match="a width of more than 10000"):
+        run_sql(memory, query)
+    assert time.monotonic() - before < 5.0
+
+
+def test_numbers_are_formatted_as_sqlite_does(memory: Ledger) -> None:
+    found = run_sql(
+        memory, "SELECT printf('%.2f EUR', 12345/100.0), format('%,d|%5s|%%', 1234567, 'a'), printf(NULL)"
+    )
+    assert found.rows == (("123.45 EUR", "1,234,567|    a|%", None),)
