@@ -44,3 +44,9 @@ def test_made_up_accounts_are_never_imported_into() -> None:
         insert_account(db, account("Own"))
         assert [one.name for one in own_accounts(db)] == ["Own"]
         assert [one.name for one in list_accounts(db)] == ["Demo", "Own"]
+
+
+def test_an_account_that_is_named_by_its_number_keeps_it_to_itself() -> None:
+    made = new_account(Account(), "DE89 3704 0044 0532 0130 00", "EUR")
+    assert (made.name, made.number) == ("Account 3000", "DE89370400440532013000")
+    assert new_account(Account(), "Giro 1234567890", "EUR").name == "Giro ****7890"

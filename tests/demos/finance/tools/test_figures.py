@@ -1,5 +1,5 @@
 import pytest
-from tests.demos.finance.tools.desks import desk, read
+from tests.demos.finance.tools.desks import desk, import_rows, read
 
 from trunkline.tools import ToolError
 
@@ -41,3 +41,38 @@ async def test_an_account_is_found_by_its_id_and_called_by_its_name() -> None:
     found = await read(one, "spending", account=account)
     assert found["named"] == {"account": name}
     assert found["rows"]
+
+
+async def test_a_minimum_is_in_the_units_of_its_currency() -> None:
+    one = desk()
+    import_rows(one, ("LAWSON", "-80", "JPY"), ("HOTEL", "-20000", "JPY"), account="4111111111111111")
+    found = await read(one, "list_transactions", minimum=100)
+    assert [row["amount"] for row in found["transactions"]] == ["20,000 JPY"]
+    assert "at least 100 JPY" in found["filters"]
+    import_rows(one, ("REWE", "-50.00", "EUR"), account="4222222222222222")
+    with pytest.raises(ToolError, match="say of which currency"):
+        await read(one, "list_transactions", minimum=100)
+    found = await read(one, "list_transactions", minimum=100, currency="JPY")
+    assert found["rows"] == 1
+
+
+@pytest.mark.parametrize("minimum", [1e300, float("inf"), float("nan")])
+async def test_a_minimum_that_is_no_amount_is_refused(minimum: float) -> None:
+    with pytest.raises(ToolError, match="no amount"):
+        await read(desk(), "list_transactions", minimum=minimum)
+
+
+async def test_a_limit_below_one_is_one_group_and_never_cuts_from_the_end() -> None:
+    found = await read(desk(), "spending", group_by="merchant", currency="EUR", limit=-1)
+    assert len(found["groups"]) == 1
+
+
+async def test_accounts_with_the_same_end_of_their_numbers_are_not_added_up() -> None:
+    one = desk()
+    import_rows(one, ("REWE", "-50.00", "EUR"), account="4111111111111111")
+    import_rows(one, ("LIDL", "-7.00", "EUR"), account="4222222222221111")
+    accounts = [row["name"] for row in (await read(one, "list_accounts"))["accounts"]]
+    assert accounts == ["Account 1111", "Account 1111 (2)"]
+    assert (await read(one, "spending", account="Account 1111"))["totals"] == ["50.00 EUR"]
+    groups = (await read(one, "spending", group_by="account"))["groups"]
+    assert [group["amount"] for group in groups] == ["50.00 EUR", "7.00 EUR"]

@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 from tests.demos.finance.conversations import agent, ask_in, talking
-from tests.demos.finance.tools.desks import desk
+from tests.demos.finance.tools.desks import desk, import_rows
 from tests.hubs import session_for
 
 from trunkline.commands import Prompt
 from trunkline.content import ResourceBlock, TextBlock
+from trunkline.demos.finance.bank.items import link_fake_bank
 from trunkline.testing import accept_all
 from trunkline.tools import ToolError
 
@@ -58,3 +59,29 @@ async def test_a_report_that_exists_is_shown_as_a_change(tmp_path: Path) -> None
         done = await ask("Write a report for September")
         assert len(done.asked) == 1
     assert (tmp_path / "finance-2026-09.md").read_text().startswith("# Finances: September 2026")
+
+
+async def test_an_undo_after_a_sync_takes_back_the_last_file() -> None:
+    one = desk()
+    import_rows(one, ("REWE", "-50.00", "EUR"), account="4111111111111111")
+    with one.ledger.writing() as db:
+        link_fake_bank(db)
+    assert (await one.tools.call("sync_transactions", {}))["added"]
+    done = await one.tools.call("undo_import", {}, on_no_session="allow")
+    assert done == {"file": "bank.csv", "removed": 1}
+
+
+async def test_what_a_model_reads_of_an_import_has_no_numbers_of_accounts(tmp_path: Path) -> None:
+    iban = "DE89370400440532013000"
+    row = f"2026-02-30,-20.00,EUR,An {iban},{iban}"
+    (tmp_path / "bank.csv").write_text(
+        f"Date,Amount,Currency,Description,IBAN\n2026-02-01{row[10:]}\n{row}\n"
+    )
+    async with session_for(agent(), cwd=str(tmp_path)) as session:
+        done = await ask_in(session, Prompt.of("import bank.csv"), accept_all)
+        history = await session.history()
+    (call,) = history.calls.values()
+    assert call.status == "failed"
+    assert "****3000" in (call.reason or "")
+    assert iban not in str(call.reason)
+    assert iban not in done.text

@@ -13,7 +13,13 @@ from trunkline.demos.finance.bank.changes import Changes
 from trunkline.demos.finance.bank.plaid_client import BankError
 from trunkline.demos.finance.bank.plaid_wire import PlaidAccount, PlaidTransaction
 from trunkline.demos.finance.ledger.classification import classify
-from trunkline.demos.finance.statements.accounts import LedgerAccount, insert_account, own_accounts
+from trunkline.demos.finance.ledger.masking import mask_text
+from trunkline.demos.finance.statements.accounts import (
+    LedgerAccount,
+    insert_account,
+    own_accounts,
+    with_own_name,
+)
 from trunkline.demos.finance.statements.amounts import to_minor
 from trunkline.demos.finance.statements.identity import Candidate, match_other_sources
 from trunkline.demos.finance.statements.importing import (
@@ -126,12 +132,13 @@ class Applying:
         currency = told.balances.iso_currency_code or told.balances.unofficial_currency_code or "EUR"
         account = LedgerAccount(
             id=identifier,
-            name=shorten(told.name or told.official_name or self._institution, 80),
+            name=shorten(mask_text(told.name or told.official_name or self._institution), 80),
             kind=_kind(told),
             currency=currency[:3].upper(),
             number=told.mask or "",
             institution=self._institution,
             source=self._source,
+            is_new=identifier not in accounts,
         )
         if row is None and self._source != "demo":
             same = [
@@ -143,6 +150,7 @@ class Applying:
                 and (one.kind, one.currency) == (account.kind, account.currency)
             ]
             account = same[0] if len(same) == 1 else account
+        account = with_own_name(account, list(accounts.values()))
         insert_account(self._db, account)
         self._db.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (fact, account.id))
         return accounts.get(account.id, account)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import sqlite3
 from collections.abc import Sequence
 
 import msgspec
 
+from trunkline.demos.finance.ledger.masking import mask_number, mask_text
 from trunkline.demos.finance.statements.statement import Account, AccountKind, StatementError, shorten
 
 _COLUMNS = "id, name, kind, currency, number, institution, source"
@@ -54,19 +56,34 @@ def find_account(accounts: Sequence[LedgerAccount], words: str) -> LedgerAccount
 
 def new_account(hint: Account, name: str | None, currency: str) -> LedgerAccount:
     """Give the account that an import makes; the same statement always gives the same id."""
-    number = plain_number(hint.number or "")
+    is_number = name is not None and mask_text(name) == mask_number(name)
+    number = plain_number(hint.number or (name if name is not None and is_number else ""))
     key = number or (name or "").casefold()
     kinds = {"checking": "Account", "savings": "Savings", "card": "Card", "cash": "Cash"}
-    given = name or hint.name or " ".join(filter(None, (hint.institution or kinds[hint.kind], number[-4:])))
+    given = (
+        (None if is_number else name)
+        or hint.name
+        or " ".join(filter(None, (hint.institution or kinds[hint.kind], number[-4:])))
+    )
     return LedgerAccount(
         id=f"file-{hashlib.sha256(key.encode()).hexdigest()[:12]}",
-        name=shorten(given, 80),
+        # Answers and models read the name, and never a whole number.
+        name=shorten(mask_text(given), 80),
         kind=hint.kind,
         currency=currency,
         number=number,
         institution=shorten(hint.institution or "", 80),
         is_new=True,
     )
+
+
+def with_own_name(account: LedgerAccount, others: Sequence[LedgerAccount]) -> LedgerAccount:
+    """Give a new account a name that no other has: figures are asked for by the name of an account."""
+    taken = {one.name.casefold() for one in others if one.id != account.id}
+    if not account.is_new or account.name.casefold() not in taken:
+        return account
+    names = (f"{account.name} ({number})" for number in itertools.count(2))
+    return msgspec.structs.replace(account, name=next(one for one in names if one.casefold() not in taken))
 
 
 def insert_account(db: sqlite3.Connection, account: LedgerAccount) -> None:

@@ -15,6 +15,7 @@ from trunkline.demos.finance.statements.accounts import (
     new_account,
     own_accounts,
     plain_number,
+    with_own_name,
 )
 from trunkline.demos.finance.statements.csv_columns import draft_mapping
 from trunkline.demos.finance.statements.csv_layout import Table, read_table
@@ -158,6 +159,7 @@ def _assign(
         account = _one_account(accounts, statement, wanted, before)
         if account is None:
             return None
+        account = with_own_name(account, accounts)
         found.append((account, statement))
         accounts.append(account)
     return found

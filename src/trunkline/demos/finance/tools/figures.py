@@ -6,11 +6,12 @@ add up single transactions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, Literal
 
 from trunkline.demos.finance.ledger.analysis.accounts import accounts as read_accounts
+from trunkline.demos.finance.ledger.analysis.accounts import names
 from trunkline.demos.finance.ledger.analysis.budgets import budget_status
 from trunkline.demos.finance.ledger.analysis.charges import list_charges
 from trunkline.demos.finance.ledger.analysis.comparison import compare
@@ -22,7 +23,7 @@ from trunkline.demos.finance.ledger.analysis.unusual import unusual_charges as r
 from trunkline.demos.finance.ledger.analysis.why import why
 from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.database import Ledger
-from trunkline.demos.finance.ledger.results import Period
+from trunkline.demos.finance.ledger.results import Period, decimals
 from trunkline.demos.finance.ledger.selection import Filters
 from trunkline.demos.finance.questions.periods import BEGINNING
 from trunkline.demos.finance.tools import documents
@@ -33,6 +34,7 @@ __all__ = ["DUE_DAYS", "Today", "read_filters", "read_period", "register_figures
 Today = Callable[[], date]
 GroupBy = Literal["category", "merchant", "month", "account", "tag", "week", "day"]
 DUE_DAYS = 30
+_MOST = 10**12
 
 
 def read_period(start: str | None, end: str | None, today: date) -> Period:
@@ -67,8 +69,24 @@ def read_filters(
         account=account,
         tag=tag,
         currency=currency,
-        minimum=None if minimum is None else round(minimum * 100),
+        minimum=None if minimum is None else _minor_units(minimum, currency),
     )
+
+
+def _minor_units(amount: float, currency: str | None) -> int:
+    """Give an amount in the minor units of its currency; most have hundredths."""
+    if not abs(amount) < _MOST:
+        raise ToolError(f"{amount} is no amount: give one below {_MOST:,}")
+    return round(amount * 10 ** decimals((currency or "").upper()))
+
+
+def only_currency(known: Sequence[str]) -> str | None:
+    """Give the currency that an amount without one is of, where that makes a difference, else None."""
+    if len({decimals(one) for one in known} | {2}) == 1:
+        return None
+    if len(known) == 1:
+        return known[0]
+    raise ToolError(f"the ledger has {', '.join(known)}: say of which currency the minimum is")
 
 
 def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> None:
@@ -78,8 +96,8 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         if account is None:
             return document
         with ledger.reading() as db:
-            names = {one.id: one.name for one in read_accounts(db).accounts}
-        return {**document, "named": {"account": names.get(account, account)}}
+            called = {one.id: one.name for one in read_accounts(db).accounts}
+        return {**document, "named": {"account": called.get(account, account)}}
 
     @registry.register(kind="read", title="Add up spending")
     def spending(
@@ -113,7 +131,8 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         filters = read_filters(category, merchant, account, tag, currency)
         with ledger.reading() as db:
             period = read_period(start, end, today())
-            result = spend(db, period, filters, by=group_by, limit=limit)
+            most = None if limit is None else max(1, limit)
+            result = spend(db, period, filters, by=group_by, limit=most)
         return documents.for_people(named(documents.spending_document(result), account))
 
     @registry.register(kind="read", title="Compare spending")
@@ -182,8 +201,10 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             order: Newest or largest first.
             limit: How many to give, at most 100.
         """
-        filters = read_filters(category, merchant, account, tag, currency, minimum)
         with ledger.reading() as db:
+            if minimum is not None and currency is None:
+                currency = only_currency(names(db).currencies)
+            filters = read_filters(category, merchant, account, tag, currency, minimum)
             period = read_period(start, end, today())
             result = list_charges(db, period, filters, order=order, limit=max(1, min(limit, 100)))
         return documents.for_people(named(documents.charges_document(result), account))

@@ -9,10 +9,11 @@ from typing import Any
 
 from trunkline.content import DiffBlock, ResourceBlock, TextBlock
 from trunkline.demos.finance.ledger.database import Ledger
+from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import format_amount
 from trunkline.demos.finance.statements.importing import ImportPlan, apply_import, plan_import
 from trunkline.demos.finance.statements.reading import ImportQuestion
-from trunkline.demos.finance.statements.undo import list_imports
+from trunkline.demos.finance.statements.undo import BANK, list_imports
 from trunkline.demos.finance.statements.undo import undo_import as take_back
 from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_period
@@ -71,10 +72,10 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
             "file": planned.file,
             "new": len(planned.new),
             "known": len(planned.known) + len(planned.possible_duplicates),
-            "account": accounts,
+            "account": mask_text(accounts),
             "first": str(period[0]) if period else None,
             "last": str(period[1]) if period else None,
-            "notes": list(planned.notes),
+            "notes": [mask_text(one) for one in planned.notes],
         }
         if not planned.new:
             return document
@@ -86,7 +87,7 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         return {**document, "new": done.added, "demo_hidden": hidden}
 
     def last_import(db: Any) -> Any:
-        return next((one for one in list_imports(db) if one.undone_at is None), None)
+        return next((one for one in list_imports(db) if one.undone_at is None and one.source != BANK), None)
 
     def ask_undo(arguments: dict[str, Any], ctx: ToolContext) -> Any:
         with ledger.reading() as db:

@@ -10,6 +10,7 @@ from typing import Any
 from trunkline.demos.finance.ledger.analysis.accounts import accounts, names
 from trunkline.demos.finance.ledger.categories import SYNONYMS
 from trunkline.demos.finance.ledger.database import Ledger
+from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.questions.names import Vocabulary
 from trunkline.demos.finance.tools.bank import register_bank
 from trunkline.demos.finance.tools.changes import register_changes
@@ -61,11 +62,14 @@ def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolR
 
 
 def _with_tool_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let what the ledger, a statement or a file refuses be the failure of the tool, with the same words."""
+    """Let what the ledger, a statement or a file refuses be the failure of the tool, in the same words.
+
+    A model reads them: numbers of accounts are hidden.
+    """
 
     def refuse(error: TrunklineError) -> TrunklineError:
         # A cancelled turn is no failure of a tool.
-        return error if isinstance(error, ToolError | SessionError) else ToolError(str(error))
+        return error if isinstance(error, ToolError | SessionError) else ToolError(mask_text(str(error)))
 
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
