@@ -32,6 +32,8 @@ from trunkline.session.stream import EventStream
 
 log = logging.getLogger("trunkline.session")
 
+_OWNER_BUSY = "the process that owns this session is busy with it: wait for its turn to end"
+
 
 def new_owner() -> str:
     """A name for this process, unique among all that share a journal."""
@@ -69,6 +71,11 @@ class OwnedSession(Protocol):
     @property
     def is_idle_here(self) -> bool:
         """Whether no turn runs in this process."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running or suspended, here or in another process."""
         ...
 
     @property
@@ -133,6 +140,7 @@ class Ownership:
         self._process = process
         self._may_run = may_run
         self._claiming = asyncio.Lock()
+        self._unanswered: str | None = None  # The key of a request to hand over, if nobody decided it yet.
         # Something waits to be shown and stored until it is known whether the lease is still ours.
         stream.on_lease_in_doubt = process.renew_soon
 
@@ -186,12 +194,27 @@ class Ownership:
             async with asyncio.timeout(within):
                 while not await self.claim():
                     try:
-                        await self._session.submit(HandOver(to=self._process.owner))
+                        await self._ask_to_hand_over()
                     except SessionBusy as error:
                         why = str(error)
                         await self._process.changed(self._stream.settings.poll_idle)
         except TimeoutError:
             raise SessionBusy(why) from None
+
+    async def _ask_to_hand_over(self) -> None:
+        """Ask the owner, and wait for its answer; raises SessionBusy for one that keeps the session.
+
+        Only one request of ours waits at a time: an owner of an earlier version answers none.
+        """
+        if self._session.busy:
+            raise SessionBusy(_OWNER_BUSY)
+        key = self._unanswered = self._unanswered or new_id("cmd")
+        try:
+            await self._session.submit(HandOver(to=self._process.owner, key=key))
+        except TrunklineError:
+            self._unanswered = None
+            raise
+        self._unanswered = None
 
     async def hand_over(self, to: str, tell: Callable[[], Awaitable[None]]) -> None:
         """Let another process own the session, and follow it; raises SessionBusy while there is work here.
@@ -207,9 +230,7 @@ class Ownership:
             await stream.durable()
             lease = stream.lease
             if lease is None or stream.unwritten or not self._session.can_hand_over:
-                raise SessionBusy(
-                    "the process that owns this session is busy with it: wait for its turn to end"
-                )
+                raise SessionBusy(_OWNER_BUSY)
             stream.become_follower()
             try:
                 await asyncio.wait({self._close_agent()}, timeout=stream.settings.detach_after)
