@@ -13,11 +13,13 @@ from tests.server.running_server import BEARER, served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.protocols.aisdk.wire import version_of
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits
+from trunkline.session.context import SessionView, TurnContext
 
 ENDS = ("end", "error", "no-active")
 
@@ -129,6 +131,40 @@ async def test_a_turn_that_is_over_is_shown_to_who_lacks_its_end_and_to_nobody_e
                 assert [seen[0]["type"], seen[-1]["type"]] == types
             await again.send(resume("r6", body={"turnId": 1}))
             assert "turnId must be a text" in (await frames(again, "r6"))[0]["errorText"]
+
+
+class SlowToOpen:
+    """An agent that takes its time to start, as one that is installed first."""
+
+    card = AgentCard(name="slow")
+
+    def __init__(self) -> None:
+        self.starting = asyncio.Event()
+        self.ready = asyncio.Event()
+
+    async def open_session(self, session: SessionView) -> None:
+        self.starting.set()
+        await self.ready.wait()
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"You said {prompt.text}"
+
+
+async def test_a_client_that_leaves_before_the_agent_has_started_only_leaves() -> None:
+    agent = SlowToOpen()
+    async with dialled(agent) as (app, socket, url):
+        await socket.send(send("go"))
+        await soon(agent.starting.wait())
+        await socket.close()
+        agent.ready.set()
+        session = await (await app.agents.hub()).session("c1")
+        await until(lambda: session.last_turn_id is not None and not session.busy)
+        async with connect(url, additional_headers=BEARER, max_size=None) as again:
+            await again.send(resume("r2"))
+            found = chunks(await frames(again, "r2"))
+            assert "".join(one.get("delta", "") for one in found) == "You said go"
+            await again.send(resume("r3"))
+            assert [one["type"] for one in await frames(again, "r3")] == ["no-active"]
 
 
 @pytest.mark.parametrize("lost", [0, 1, 3])

@@ -153,6 +153,10 @@ class AisdkChats:
 
     # -- streaming ---------------------------------------------------------------------------------
 
+    async def opened(self, opening: Opening) -> Shown:
+        """Wait until a response is open; a page that leaves meanwhile leaves its turn, which begins."""
+        return await self._opening.opened(opening)
+
     async def stream(self, opening: Opening) -> Response:
         """Stream a response that is being opened; 204 when there is nothing to show."""
         return await self._opening.respond(

@@ -153,10 +153,14 @@ class _AisdkWebSocket:
             if opened is None:
                 await self._send({"type": "no-active"}, frame)
                 return
-            await self._send({"type": "start"}, frame)
-            sequence = await self._send_chunks(opened.rest, frame, opened.first)
-            if opened.shown is not None:
-                await self._show(opened.shown, opened.log, frame, sequence)
+            try:
+                await self._send({"type": "start"}, frame)
+                sequence = await self._send_chunks(opened.rest, frame, opened.first)
+                if opened.shown is not None:
+                    await self._show(opened.shown, opened.log, frame, sequence)
+            finally:
+                if opened.shown is not None:
+                    await opened.shown.close()
             await self._send({"type": "end"}, frame)
 
     async def _open(self, frame: _Frame) -> _Opened | None:
@@ -167,7 +171,8 @@ class _AisdkWebSocket:
             if frame.message_id is not None:
                 given["messageId"] = frame.message_id
             wanted = read_chat_request(given, most=self._limits.messages)
-            shown = await chats.open(wanted, self._agent, websocket, version=self._version)
+            opening = chats.open(wanted, self._agent, websocket, version=self._version)
+            shown = await chats.opened(opening)
         else:
             self._access.need("follow")
             if frame.last_sequence is not None:
@@ -201,7 +206,6 @@ class _AisdkWebSocket:
                     sequence = await self._send_chunks(batch[1], frame, sequence)
         finally:
             agents.remove_run(shown)
-            await shown.close()
 
     async def _send_chunks(self, chunks: list[Chunk], frame: _Frame, sequence: int) -> int:
         for chunk in chunks:

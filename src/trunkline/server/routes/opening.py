@@ -31,6 +31,9 @@ class Shown(Protocol):
         """Detach the client."""
 
 
+AnyShown = TypeVar("AnyShown", bound=Shown | None)
+
+
 class OpeningStreams:
     """Streams what is being opened, also where the agent takes its time to start."""
 
@@ -75,6 +78,16 @@ class OpeningStreams:
 
         return StreamResponse(aiter(shown), framing, close=close, limits=self._agents.limits, opening=comment)
 
+    async def opened(self, opening: Coroutine[Any, Any, AnyShown]) -> AnyShown:
+        """Wait until something is open; a client that leaves meanwhile leaves its turn, which begins."""
+        task = asyncio.create_task(opening, name="trunkline opens a stream")
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._agents.add_run(task)
+            self._close_soon(task)
+            raise
+
     def _stream_later(
         self,
         task: asyncio.Task[Shown | None],
@@ -86,13 +99,16 @@ class OpeningStreams:
         self._agents.add_run(task)
 
         async def close() -> None:
-            closing = asyncio.create_task(self._close_when_open(task))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
+            self._close_soon(task)
 
         return StreamResponse(
             _batches_of(task, tell), framing, close=close, limits=self._agents.limits, opening=comment
         )
+
+    def _close_soon(self, task: asyncio.Task[Any]) -> None:
+        closing = asyncio.create_task(self._close_when_open(task))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def _close_when_open(self, task: asyncio.Task[Shown | None]) -> None:
         try:
