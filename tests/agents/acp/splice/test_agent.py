@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.acp.splice.pairs import Pair, paired
-from tests.hubs import only, soon, text_of
+from tests.hubs import only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Prompt, SetConfig
 from trunkline.content import TextBlock
@@ -116,6 +116,8 @@ async def test_a_message_that_the_editor_gives_to_the_running_turn_is_journalled
         pair.agent.say("native-1", " Done.")
         pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
         await pair.editor.until(id=editor_id)
+        session = await pair.session()
+        await until(lambda: not session.busy)
         events = await pair.events()
         conversation = fold(events)
         assert [(one.role, one.text) for one in conversation.messages] == [
@@ -147,8 +149,26 @@ async def test_a_message_that_the_agent_does_not_take_is_not_journalled(tmp_path
         steering = await pair.agent.until(method="_session/steering")
         pair.agent.send(id=steering["id"], **answer)
         await pair.editor.until(id="s")
-        messages = fold(await pair.events()).messages
+        # At once: a turn that is over waits for none after it.
+        messages = fold(await soon(pair.events())).messages
         assert [one.text for one in messages] == ["One", "One.", "Two", "Two."]
+
+
+async def test_a_message_with_which_an_idle_agent_begins_a_turn_stands_in_that_turn(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        pair.editor.send(id="s", method="_session/steering", params=STEERING)
+        steering = await pair.agent.until(method="_session/steering")
+        pair.agent.send(id=steering["id"], result={"outcome": "startedNewTurn"})
+        pair.agent.say("native-1", "Blue.")
+        await pair.editor.until(id="s")
+        await until(lambda: session.last_turn_id is not None and not session.busy)
+        events = await pair.events()
+        assert [(one.role, one.text) for one in fold(events).messages] == [
+            ("user", "And blue"),
+            ("agent", "Blue."),
+        ]
+        assert len(only(events, ev.TurnFinished)) == 1
 
 
 async def test_another_client_gives_a_message_to_the_editors_turn(tmp_path: Path) -> None:

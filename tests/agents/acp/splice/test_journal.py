@@ -10,9 +10,10 @@ from tests.agents.acp.splice.pairs import TARGET, paired
 from tests.hubs import only, opened, text_of, until
 from trunkline import events as ev
 from trunkline.agents.acp.splice import journal as module
-from trunkline.errors import JournalError
+from trunkline.errors import JournalError, SessionBusy
 from trunkline.journal import SessionInfo, SessionKey
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session.owners import Ownership
 
 
 async def test_a_journal_that_lags_lets_the_agent_wait_and_loses_nothing(
@@ -58,6 +59,34 @@ async def test_a_journal_that_fails_is_reported_and_the_pair_goes_on(
         assert told == ["session native-1 is not journalled as it should be: the disk is full"]
         assert pair.editor.is_quiet
         await until(lambda: not session.busy)
+
+
+async def test_a_message_for_a_turn_that_is_not_journalled_does_not_ask_for_the_session_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    async def refuse(_: Ownership, within: float) -> None:
+        asked.append(within)
+        raise SessionBusy("another process is busy with it")
+
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        await session.close()
+        monkeypatch.setattr(Ownership, "take_over", refuse)
+        editor_id, heard = await pair.prompt("Hi")
+        params = {"sessionId": "native-1", "prompt": [{"type": "text", "text": "And blue"}]}
+        pair.editor.send(id="s", method="_session/steering", params=params)
+        steering = await pair.agent.until(method="_session/steering")
+        journal = pair.splice.journal_of("native-1")
+        assert journal is not None
+        await journal.drained(5)
+        pair.agent.send(id=steering["id"], result={"outcome": "injected"})
+        await pair.editor.until(id="s")
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await pair.editor.until(id=editor_id)
+        await journal.drained(5)
+        assert asked == [module.TAKE_OVER_WITHIN]
 
 
 async def test_what_is_no_block_and_what_is_no_update_is_kept_as_it_can(tmp_path: Path) -> None:

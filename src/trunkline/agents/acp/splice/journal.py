@@ -319,6 +319,8 @@ class SessionJournal:
         return message
 
     async def _steer(self, message: OpenPrompt) -> None:
+        if self.editor_prompts and (self.session is None or self.session.closed):
+            return  # The turn that it is for is not journalled either.
         session = await self._usable()
         assert self.prompts is not None
         self.prompts.begin_steering(message)
@@ -337,7 +339,18 @@ class SessionJournal:
         if task is not None:
             await asyncio.wait({task}, timeout=TURN_WITHIN)
         if self.prompts is not None:
+            await self._take_begun(message)
             self.prompts.end_steering(message)
+
+    async def _take_begun(self, message: OpenPrompt) -> None:
+        """Journal a message with which an idle agent began a turn of its own."""
+        answer = message.answer
+        outcome = None if answer.exception() else as_object(answer.result()).get("outcome")
+        known = self.session is None or message.key in self.session.receipts.by_prompt
+        if outcome == "startedNewTurn" and not known:
+            content = tuple(map(_content, message.blocks))
+            said = ev.UserMessage(message_id=new_id("message"), content=content, prompt_id=message.key)
+            await self._emit([said])
 
     def own_answered(self, own: OwnRequest, response: Response) -> None:
         """Take the agent's answer to a prompt of another client's."""
@@ -353,9 +366,10 @@ class SessionJournal:
         if self.prompts is None:
             return
         await _within(self.prompts.over)
+        # The turn that is over may be one of these: its prompt came while the turn before was being stored.
+        self._waiting = {key: one for key, one in self._waiting.items() if not one.begun.is_set()}
         if self._waiting:
             await _within(self.prompts.running)
-        self._waiting = {key: one for key, one in self._waiting.items() if not one.begun.is_set()}
 
     # -- what the agent says -----------------------------------------------------------------------
 
