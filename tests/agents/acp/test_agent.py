@@ -196,3 +196,6 @@ def test_a_command_that_names_a_file_of_our_folder_is_started_there(tmp_path: Pa
     project.mkdir()
     assert AcpAgent("python", ["agent.py"], cwd=tmp_path).folder_for(str(project)) == str(tmp_path)
     assert AcpAgent("python", ["other.py"], cwd=tmp_path).folder_for(str(project)) == str(project)
+    (tmp_path / "package").mkdir()
+    assert AcpAgent("python", ["-m", "package"], cwd=tmp_path).folder_for(str(project)) == str(tmp_path)
+    assert AcpAgent("agent", ["--root", "."], cwd=tmp_path).folder_for(str(project)) == str(project)

@@ -147,15 +147,19 @@ class AcpAgent:
     def folder_for(self, cwd: str | None) -> str:
         """Give the folder in which to start the process of a session that works in ``cwd``.
 
-        It is ours when that folder is not there, and for a command that names a file of our folder
-        (``python agent.py``), which would not be found elsewhere.
+        It is ours when that folder is not there, and for a command that names a file or a folder
+        of our folder (``python agent.py``, ``python -m package``), which would not be found elsewhere.
         """
-        is_bound = any(os.path.isfile(os.path.join(self.cwd, word)) for word in self._relative_words)
+        is_bound = any(os.path.exists(os.path.join(self.cwd, word)) for word in self._relative_words)
         return cwd if cwd is not None and not is_bound and os.path.isdir(cwd) else self.cwd
 
     @property
     def _relative_words(self) -> list[str]:
-        return [word for word in self.command_line if not os.path.isabs(word)]
+        return [
+            word
+            for word in self.command_line
+            if os.path.normpath(word) not in (".", "..") and not os.path.isabs(word)
+        ]
 
     def take_initialize(self, answer: Mapping[str, Any]) -> None:
         """Take the agent's answer to ``initialize``: its profile and its card."""
