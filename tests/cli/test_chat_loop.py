@@ -15,7 +15,7 @@ from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, SessionBusy
-from trunkline.events import Answered, ToolUpdate, TurnSuspended
+from trunkline.events import Answered, CommandInfo, ToolUpdate, TurnSuspended
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
@@ -78,6 +78,19 @@ class Restless:
 
     async def ask(self, ctx: TurnContext) -> AsyncIterator[str]:
         yield "allowed" if await ctx.permission("Tidy up?", tool="tidy") else "refused"
+
+
+class Helpful:
+    """An agent with a help of its own and a description of two lines."""
+
+    card = AgentCard(
+        name="helpful",
+        description="Line one.\n  Line two.",
+        commands=(CommandInfo(name="help", description="Mine"), CommandInfo(name="go", description="Go on")),
+    )
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"You said {prompt.text}."
 
 
 async def talk(agent: Agent, *typed: str) -> str:
@@ -171,3 +184,11 @@ async def test_a_turn_that_the_agent_begins_is_shown_at_once_and_asks() -> None:
     os.close(reader)
     texts = [shown.getvalue().index(text) for text in ("backup is done", "Tidy up?", "allowed", "said hello")]
     assert texts == sorted(texts)
+
+
+async def test_the_help_of_an_agent_is_shown_below_the_list_of_commands() -> None:
+    shown = await talk(Helpful(), "/help")
+    assert "Line one.\n  Line two.\n" in shown
+    assert shown.count("This list") == 1
+    assert "Mine" not in shown
+    assert shown.index("Leave") < shown.index("You said /help.")

@@ -99,6 +99,14 @@ async def test_changed_arguments_are_shown_before_they_are_approved() -> None:
         ({"type": "object"}, ('{"a": 1}',), {"a": 1}),
         ({"type": "string", "default": "d"}, ("",), "d"),
         ({}, ("anything",), "anything"),
+        ({"type": "string", "maxLength": 3}, ("dollars", "USD"), "USD"),
+        (
+            {"type": "string", "oneOf": [{"const": "dmy", "title": "day first"}, {"const": "mdy"}]},
+            ("3", "never", "day first"),
+            "dmy",
+        ),
+        ({"type": "string", "oneOf": [{"const": "dmy"}], "default": "dmy"}, ("",), "dmy"),
+        ({"type": "string", "oneOf": [{"pattern": "x"}]}, ("x",), "x"),
     ],
 )
 async def test_a_field_is_asked_for_until_it_fits(field: Any, typed: tuple[str, ...], value: object) -> None:

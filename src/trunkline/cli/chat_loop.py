@@ -25,7 +25,7 @@ from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants
 
 _INTERRUPTED = 130
-_DESCRIPTION_LENGTH = 400
+_DESCRIPTION_LENGTH = 600
 
 
 class ChatLoop:
@@ -54,7 +54,8 @@ class ChatLoop:
         card = self._session.agent.card
         self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
         if card.description and not self._session.busy:
-            self._screen.note(one_line(card.description, _DESCRIPTION_LENGTH))
+            said = escape(card.description[:_DESCRIPTION_LENGTH]).splitlines()
+            self._screen.note("\n".join(said))
         self._screen.note(f"session {self._session.session_id}")
         left_open = await self._claim_open_turn()
         conversation = await self._session.history()
@@ -70,16 +71,23 @@ class ChatLoop:
                     return 0
                 if line == "/help":
                     self._help()
-                elif line:
+                if line and (line != "/help" or self._has_own_help):
                     await self._prompt(line)
         if self._ended_by is not None:
             return 128 + self._ended_by
         return _INTERRUPTED if self._presses else 0
 
+    @property
+    def _has_own_help(self) -> bool:
+        """Whether the agent has a help too: it is shown below the list of commands."""
+        return any(command.name == "help" for command in self._session.view.commands)
+
     def _help(self) -> None:
-        commands = self._session.view.commands
-        rows = [f"  /{one_line(c.name, 30):<18} {one_line(c.description, 100)}" for c in commands]
-        self._screen.note("\n".join((*rows, "  /help              This list", "  /quit              Leave")))
+        listed = [(one.name, one.description) for one in self._session.view.commands if one.name != "help"]
+        rows = [*listed, ("help", "This list"), ("quit", "Leave")]
+        self._screen.note(
+            "\n".join(f"  /{one_line(name, 30):<18} {one_line(about, 100)}" for name, about in rows)
+        )
 
     async def _next_line(self) -> str | None:
         """Read a line; the turns that the agent begins by itself meanwhile are shown at once."""

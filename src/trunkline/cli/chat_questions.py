@@ -12,9 +12,11 @@ from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
+from trunkline.errors import InvalidCommand
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
-from trunkline.safe_text import one_line, reveal
+from trunkline.safe_text import escape, one_line, reveal
+from trunkline.session.form_answers import check_form_answer
 from trunkline.session.permissions import Edited
 
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
@@ -128,7 +130,7 @@ class KeyboardQuestions:
         return {"outcome": "accepted", "content": content}
 
     async def _field(self, name: str, field: dict[str, Any], required: bool) -> Any:
-        about = one_line(str(field.get("title") or name), 80)
+        about = one_line(str(field.get("title") or name), 160)
         titles = _titled_choices(field)
         choices = field.get("enum") or list(titles)
         for value, title in titles.items():
@@ -154,9 +156,16 @@ class KeyboardQuestions:
                 continue
             # The words of a choice stand for it.
             value = next((one for one, title in titles.items() if title == value), value)
-            if not choices or value in choices:
-                return value
-            self._screen.note(f"choose one of {', '.join(one_line(str(choice), 30) for choice in choices)}")
+            if choices and value not in choices:
+                listed = ", ".join(one_line(str(choice), 30) for choice in choices)
+                self._screen.note(f"choose one of {listed}")
+                continue
+            try:
+                check_form_answer(Form(fields={"properties": {name: field}}), {name: value})
+            except InvalidCommand as error:
+                self._screen.note(f"{escape(str(error))}; - declines")
+                continue
+            return value
 
 
 def _titled_choices(field: dict[str, Any]) -> dict[Any, str]:

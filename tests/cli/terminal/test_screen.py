@@ -5,7 +5,7 @@ from rich.console import Console
 
 from trunkline import events as ev
 from trunkline.cli.terminal.screen import Screen
-from trunkline.content import ImageBlock, TerminalBlock
+from trunkline.content import ImageBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
 
 
@@ -88,3 +88,25 @@ def test_a_call_without_anything_to_show_is_a_line(status: ev.ToolStatus) -> Non
     screen, shown = make()
     screen.card(Call(call_id="c", name="wait", status=status), Conversation())
     assert shown.getvalue().strip().endswith(f"wait ({status})")
+
+
+def test_a_table_of_a_card_is_drawn_in_columns_and_without_fences() -> None:
+    screen, shown = make()
+    table = "| shop | spent |\n| --- | --- |\n| Rewe | 311.09 EUR |\n| Lidl | 4.00 EUR |"
+    text = f"18 rows\n\n{table}\n\n```\nbars\n```"
+    call = Call(call_id="c", name="add", status="completed", input={}, content=(TextBlock(text=text),))
+    screen.card(call, Conversation())
+    lines = [line.strip("│ ").rstrip() for line in shown.getvalue().splitlines()]
+    assert "Rewe   311.09 EUR" in lines
+    assert "Lidl     4.00 EUR" in lines
+    assert "bars" in lines
+    assert not {"{}", "```"} & {*lines}
+
+
+def test_a_table_that_is_too_wide_is_folded_and_nothing_of_it_is_hidden() -> None:
+    screen, shown = make()
+    cells = [letter * 30 for letter in "abcdef"]
+    rule = " | ".join("---" for _ in cells)
+    screen.question("Import?", [f"| {' | '.join(cells)} |", f"| {rule} |", f"| {' | '.join(cells)} |"])
+    assert all(shown.getvalue().count(letter) >= 60 for letter in "abcdef")
+    assert max(map(len, shown.getvalue().splitlines())) <= 80

@@ -5,4 +5,5 @@
 * ``event_lines``: an event as one line for a person
 * ``keyboard``: lines from stdin, without a thread
 * ``screen``: what a chat draws
+* ``table_lines``: Markdown tables among lines of text
 """

@@ -9,14 +9,17 @@ import json
 import time
 from collections.abc import Iterable
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
 from trunkline.cli.terminal.approval_text import Cut, cut_lines, lines_of_change
 from trunkline.cli.terminal.event_lines import mark_of
+from trunkline.cli.terminal.table_lines import cells_of, is_numeric, table_size
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
 from trunkline.events import PlanEntry
@@ -97,7 +100,8 @@ class Screen:
         if call.reason and "\n".join(escape(call.reason).splitlines()) not in "\n".join(lines):
             lines.append(one_line(call.reason))
         if len(lines) > _CARD_LINES:
-            lines = [*lines[:_CARD_LINES], f"… {len(lines) - _CARD_LINES} more lines"]
+            more = len(lines) - _CARD_LINES
+            lines = [*lines[:_CARD_LINES], f"… {more} more line{'' if more == 1 else 's'}"]
         title = Text(f"{mark_of(call.status)} {one_line(call.title or call.name, 60)} ({call.status})")
         style = _COLOURS.get(call.status, "dim")
         self._panel(title, lines, style)
@@ -118,7 +122,7 @@ class Screen:
 
     def _panel(self, title: Text, lines: list[str], style: str) -> None:
         if lines:
-            body = Group(*(Text(line) for line in lines))
+            body = Group(*_with_tables(lines))
             panel = Panel(body, title=title, title_align="left", border_style=style, expand=False)
             self.console.print(panel)
         else:
@@ -140,7 +144,31 @@ def _split(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
+def _with_tables(lines: list[str]) -> list[Text | Table]:
+    """Give lines to draw; those of a Markdown table as one whose cells are in columns."""
+    drawn: list[Text | Table] = []
+    rest = lines
+    while rest:
+        size = table_size(rest)
+        drawn.append(_table(rest[:size]) if size else Text(rest[0]))
+        rest = rest[size or 1 :]
+    return drawn
+
+
+def _table(lines: list[str]) -> Table:
+    head, _, *rows = map(cells_of, lines)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for index, name in enumerate(head):
+        justify = "right" if is_numeric(row[index] for row in rows if index < len(row)) else "left"
+        table.add_column(Text(name), justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, [*row, *[""] * len(head)][: len(head)]))
+    return table
+
+
 def _given(call: Call) -> list[str]:
+    if call.input == {}:
+        return []
     if call.input is not None:
         return [one_line(json.dumps(call.input, ensure_ascii=False, default=str))]
     return [one_line(call.arguments)] if call.arguments else []
@@ -150,7 +178,8 @@ def _output(call: Call, conversation: Conversation) -> list[str]:
     lines = escape(call.output).splitlines()
     for block in call.content:
         if isinstance(block, TextBlock):
-            lines += escape(block.text).splitlines()
+            # The frame is a fence already.
+            lines += [line for line in escape(block.text).splitlines() if not line.startswith("```")]
         elif isinstance(block, DiffBlock):
             lines += lines_of_change(block)
         elif isinstance(block, TerminalBlock) and block.terminal_id in conversation.terminals:
