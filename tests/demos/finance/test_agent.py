@@ -80,7 +80,7 @@ async def test_sql_asks_once_always_or_is_rejected() -> None:
     async with talking() as ask:
         refused = await ask(query, refuse_all)
         assert refused.calls[0].status == "denied"
-        assert "did not run" in refused.text
+        assert refused.text == "You said no, so nothing was done."
         assert "The query gives" not in refused.text
         once = await ask(query)
         (question,) = once.asked

@@ -38,9 +38,12 @@ CARD = AgentCard(
     name="trunkline-finance",
     title="Trunkline Finance",
     version=__version__,
-    description="Answers questions about your own bank data. It is not a language model: it understands "
-    "questions by rules, and nothing leaves this machine. Try: How much did I spend on groceries last month? "
-    "Why was October higher than September? Which subscriptions got dearer? Import statement.csv",
+    description="Answers questions about your own bank data; until you import a file, about made-up data.\n"
+    "It is not a language model: it understands questions by rules, and nothing leaves this machine. Try:\n"
+    "  How much did I spend on groceries last month?\n"
+    "  Why was October higher than September?\n"
+    "  Which subscriptions got dearer?\n"
+    "  Import statement.csv",
     prompt=PromptCapabilities(embedded_context=True),
     options=(MODE,),
     commands=COMMANDS,

@@ -45,3 +45,8 @@ def test_a_sentence_begins_with_its_period(start: str | None, end: str, words: s
 
 def test_a_cell_cannot_break_its_table() -> None:
     assert table(("A",), [("x|y\nz",), (None,)]) == "| A |\n| --- |\n| x\\|y z |\n|  |"
+
+
+def test_columns_of_amounts_are_set_to_the_right() -> None:
+    shown = table(("Shop", "Spent", "Day"), [("Rewe", "1,311.09 EUR", "2026-10-01"), ("Lidl", "", "x")])
+    assert shown.splitlines()[1] == "| --- | ---: | --- |"

@@ -57,6 +57,13 @@ def test_a_file_without_header_has_a_fingerprint_of_its_columns() -> None:
     assert first.fingerprint == read_table("2026-05-02;other;7.00\n").fingerprint
 
 
+def test_files_without_header_of_two_banks_have_two_fingerprints() -> None:
+    british = read_table('2026-10-04,-18.20,"TESCO STORES","",GBP\n2026-10-11,-9.99,"NETFLIX","",GBP\n')
+    american = read_table('"10/03/2026","-25.00","*","","SAFEWAY"\n"10/05/2026","-12.50","*","","SUBWAY"\n')
+    starred = read_table('"2026-10-03","-25.00","*","","SAFEWAY"\n"2026-10-05","-12.50","*","","SUBWAY"\n')
+    assert len({british.fingerprint, american.fingerprint, starred.fingerprint}) == 3
+
+
 def test_thousands_of_cells_are_refused() -> None:
     with pytest.raises(StatementError, match="cells"):
         read_table("Date,Text,Amount\n2026-01-02,x,-1.00\n" + "," * 5000 + "\n")

@@ -2,12 +2,13 @@ from pathlib import Path
 
 import pytest
 from tests.demos.finance.conversations import agent, ask_in, talking
-from tests.demos.finance.tools.desks import desk, import_rows
-from tests.hubs import session_for
+from tests.demos.finance.tools.desks import desk, import_rows, read
+from tests.hubs import only, session_for
 
 from trunkline.commands import Prompt
 from trunkline.content import ResourceBlock, TextBlock
 from trunkline.demos.finance.bank.items import link_fake_bank
+from trunkline.events import ToolUpdate
 from trunkline.testing import accept_all
 from trunkline.tools import ToolError
 
@@ -67,21 +68,46 @@ async def test_an_undo_after_a_sync_takes_back_the_last_file() -> None:
     with one.ledger.writing() as db:
         link_fake_bank(db)
     assert (await one.tools.call("sync_transactions", {}))["added"]
-    done = await one.tools.call("undo_import", {}, on_no_session="allow")
-    assert done == {"file": "bank.csv", "removed": 1}
+    assert await read(one, "undo_import") == {"file": "bank.csv", "removed": 1}
 
 
 async def test_what_a_model_reads_of_an_import_has_no_numbers_of_accounts(tmp_path: Path) -> None:
     iban = "DE89370400440532013000"
     row = f"2026-02-30,-20.00,EUR,An {iban},{iban}"
-    (tmp_path / "bank.csv").write_text(
-        f"Date,Amount,Currency,Description,IBAN\n2026-02-01{row[10:]}\n{row}\n"
-    )
+    good = f"Date,Amount,Currency,Description,IBAN\n2026-02-01{row[10:]}\n"
+    (tmp_path / "good.csv").write_text(good)
+    (tmp_path / "bank.csv").write_text(f"{good}{row}\n")
     async with session_for(agent(), cwd=str(tmp_path)) as session:
+        await ask_in(session, Prompt.of("import good.csv"), accept_all)
         done = await ask_in(session, Prompt.of("import bank.csv"), accept_all)
         history = await session.history()
-    (call,) = history.calls.values()
+    (_, call) = history.calls.values()
     assert call.status == "failed"
     assert "****3000" in (call.reason or "")
     assert iban not in str(call.reason)
     assert iban not in done.text
+
+
+async def test_the_question_names_the_account_and_the_rows_that_are_left_out(tmp_path: Path) -> None:
+    rows = "2026-10-03,REWE,-12.50,EUR\n2026-10-04,REWE,about ten,EUR\n2026-10-05,LIDL,-3.00,EUR\n"
+    head = "Account,DE89 3704 0044 0532 0130 00\n\nDate,Payee,Amount,Currency\n"
+    (tmp_path / "bank.csv").write_text(head + rows)
+    async with talking(cwd=tmp_path) as ask:
+        done = await ask("import bank.csv")
+        (asked,) = done.asked
+        assert asked.message == "Import bank.csv into Account 3000 (2 new, 0 known, 1 unreadable)?"
+        shown = "".join(str(one.content) for one in only(done.events, ToolUpdate))
+        assert "left out, because it cannot be read: line 5" in shown
+        assert "**2 new**" in done.text
+        assert "15.50 EUR" in (await ask("How much did I spend in October?")).text
+
+
+async def test_a_file_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
+    head = "Account,DE89 3704 0044 0532 0130 00\n\nDate,Payee,Amount,Currency\n"
+    (tmp_path / "good.csv").write_text(f"{head}2026-10-03,REWE,-12.50,EUR\n")
+    (tmp_path / "bad.csv").write_text(f"{head}2026-10-03,REWE,-12.50,EUR\n2026-10-04,REWE,about ten,EUR\n")
+    async with talking(cwd=tmp_path) as ask:
+        await ask("import good.csv")
+        refused = await ask("import bad.csv")
+        assert refused.asked == []
+        assert "one row cannot be read (line 5" in refused.text

@@ -1,11 +1,16 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from tests.demos.finance.conversations import agent, talking
 from tests.demos.finance.tools.desks import desk
 
+from trunkline.commands import Answer
 from trunkline.demos.finance.bank.items import link_fake_bank
 from trunkline.demos.finance.tools.registry import read_vocabulary
+from trunkline.events import Asked
+from trunkline.questions import Form
+from trunkline.testing import accept_all
 from trunkline.tools import ToolError
 
 KINDS = {
@@ -33,6 +38,23 @@ def test_the_words_of_the_ledger_are_known() -> None:
     assert words.account_words["credit card"] in words.accounts.values()
     # Two checking accounts: neither is "the checking account".
     assert "checking account" not in words.account_words
+
+
+async def test_figures_say_that_they_stand_on_the_made_up_data_until_there_is_other(tmp_path: Path) -> None:
+    (tmp_path / "bank.csv").write_text("Date,Payee,Amount,Currency\n2026-10-03,REWE,-12.50,EUR\n")
+    asked = ("How much did I spend in October?", "Compare September and October", "/budget", "/accounts")
+
+    def name_account(asked: Asked) -> Answer | None:
+        if isinstance(asked.question, Form):
+            return Answer(question_id=asked.question_id, outcome="accepted", content={"account": "Giro"})
+        return accept_all(asked)
+
+    async with talking(cwd=tmp_path) as ask:
+        assert all([(await ask(one)).text.count("made-up demo data") == 1 for one in asked])
+        await ask("import bank.csv", name_account)
+        assert not any(["made-up demo data" in (await ask(one)).text for one in asked])
+        await ask("undo the last import")
+        assert "made-up demo data" in (await ask(asked[0])).text
 
 
 async def test_a_failure_of_the_ledger_is_the_tools_own() -> None:

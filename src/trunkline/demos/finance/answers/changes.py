@@ -21,6 +21,8 @@ __all__ = [
 ]
 
 _QUERY_ROWS = 20
+_MONEY = frozenset({"amount", "spent", "received", "monthly", "sum(amount)", "sum(spent)", "sum(received)"})
+"""Columns with money, as the ledger and its own queries name them."""
 
 
 def imported(step: Intent, result: Document, today: date) -> str:
@@ -93,6 +95,8 @@ def query(step: Intent, result: Document, today: date) -> str:
     """Show the rows of a query."""
     rows: list[Any] = list(result["rows"])
     note = f"\n\n{result['note']}" if result.get("note") else ""
+    if _MONEY & {str(column).lower() for column in result["columns"]}:
+        note += "\n\nAmounts are in the smallest unit of their currency: 1250 EUR is 12.50 EUR."
     if len(rows) > _QUERY_ROWS:
         note = f"\n\n… and {count(len(rows) - _QUERY_ROWS, 'more row')}.{note}"
     return f"The query gives:\n\n{table(result['columns'], rows[:_QUERY_ROWS])}{note}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -23,6 +24,8 @@ __all__ = [
     "table",
     "when",
 ]
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[.,]\d{3})+|\d+)(?:[.,]\d+)?%?(?: [A-Z]{3})?")
 
 Document = Mapping[str, Any]
 """The result of a tool."""
@@ -89,16 +92,27 @@ def basis(result: Document, today: date, noun: str = "transaction") -> str:
     """Say what a figure stands on: its days, rows and filters; and that its SQL can be seen."""
     period = read_period(result["period"])
     days = "all days" if period.start <= BEGINNING else f"{period.start} to {period.end}"
-    filters = [str(one) for one in result.get("filters", ())]
-    said = "; ".join([days, count(int(result.get("rows", 0)), noun), *filters])
+    counted = [days, count(int(result.get("rows", 0)), noun)]
+    if "against" in result:
+        before = read_period(result["against"])
+        rows = count(int(result.get("against_rows", 0)), noun)
+        counted = [*counted, f"compared with {before.start} to {before.end}", rows]
+    said = "; ".join([*counted, *(str(one) for one in result.get("filters", ()))])
     return f'_{said}. Say "show the SQL" to see the query._'
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Write rows as a Markdown table."""
-    lines = [f"| {' | '.join(columns)} |", f"| {' | '.join('---' for _ in columns)} |"]
-    lines += [f"| {' | '.join(_cell(value) for value in row)} |" for row in rows]
-    return "\n".join(lines)
+    cells = [[_cell(value) for value in row] for row in rows]
+    rules = ["---:" if _is_numeric(column) else "---" for column in zip(*cells, strict=True)]
+    rules = rules or ["---"] * len(columns)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (columns, rules, *cells))
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    """Whether a column has numbers and amounts only: they are set to the right."""
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
 
 
 def _cell(value: Any) -> str:

@@ -50,6 +50,8 @@ def answer(step: Intent, tool: str, result: Any, today: date) -> str:
     """Write the answer; a result that is a sentence is a failure or a refusal, and says so itself."""
     if not isinstance(result, Mapping):
         said = str(result).strip() or "it gave nothing"
+        if said == f"{tool} did not run: the user refused it":
+            return "You said no, so nothing was done."
         return f"{tool}: {said}" if not said.startswith(tool) else said
     document = cast("Document", result)
     if "error" in document:

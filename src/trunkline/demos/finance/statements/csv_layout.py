@@ -191,5 +191,8 @@ def _find_header(records: Sequence[Record]) -> int | None:
 
 def _shape(cell: str) -> str:
     if looks_like_date(cell):
-        return "date"
-    return "amount" if looks_like_amount(cell) else "text"
+        return "date" + re.sub(r"\w", "", cell.strip())
+    if looks_like_amount(cell):
+        return "amount"
+    # A currency, or a mark such as "*": its own column in the files of one bank, and of no other.
+    return cell.strip() if re.fullmatch(r"[A-Z]{3}|\W", cell.strip()) else "text"

@@ -21,7 +21,7 @@ from trunkline.demos.finance.ledger.results import format_amount
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
 from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_filters, read_period
-from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry
+from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry, ToolResult
 
 __all__ = ["register_changes"]
 
@@ -44,6 +44,10 @@ def _preview(plan: EditPlan) -> TextBlock:
     more = len(plan.changes) - _SHOWN
     note = f"and {more} more" if more > 0 else None
     return TextBlock(text=Table(("Day", "Merchant", "Amount", "Now", "Then"), rows, note).markdown())
+
+
+def _changed(count: int) -> str:
+    return f"{count} transaction{'' if count == 1 else 's'} changed"
 
 
 def _may_edit(ctx: ToolContext) -> bool:
@@ -82,7 +86,7 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             return plan_recategorize(db, merchant, find_category(category))
 
     @registry.register(kind="edit", title="Put {merchant} under {category}", permission=asking(plan_merchant))
-    def recategorize_merchant(merchant: str, category: str) -> dict[str, Any]:
+    def recategorize_merchant(merchant: str, category: str) -> ToolResult:
         """Put all transactions of a merchant under a category, now and in future. Asks the person first.
 
         Args:
@@ -91,7 +95,8 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         """
         plan = plan_merchant(merchant, category)
         changed = carry_out(plan)
-        return {"merchant": merchant, "category": find_category(category), "changed": changed}
+        document = {"merchant": merchant, "category": find_category(category), "changed": changed}
+        return ToolResult(document, _changed(changed))
 
     def plan_tags(
         add: str,
@@ -118,7 +123,7 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         account: str | None = None,
         tag: str | None = None,
         currency: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> ToolResult:
         """Give transactions a tag. Asks the person first.
 
         Args:
@@ -132,7 +137,8 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             currency: Only those in this currency.
         """
         plan = plan_tags(add, start, end, category, merchant, account, tag, currency)
-        return {"tag": add, "changed": carry_out(plan)}
+        changed = carry_out(plan)
+        return ToolResult({"tag": add, "changed": changed}, _changed(changed))
 
     def plan_merchants(merchants: dict[str, str] | None = None) -> list[EditPlan]:
         return [plan_merchant(merchant, category) for merchant, category in (merchants or {}).items()]
@@ -150,12 +156,13 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             left = db.execute("SELECT count(*) FROM entries WHERE category = ?", (UNCATEGORIZED,))
             return found, left.fetchone()[0]
 
-    def carry_out_all(chosen: dict[str, str]) -> dict[str, Any]:
+    def carry_out_all(chosen: dict[str, str]) -> ToolResult:
         changed = sum(carry_out(plan) for plan in plan_merchants(chosen))
-        return {"changed": changed, "categories": chosen, "left": read_uncategorized()[1]}
+        document = {"changed": changed, "categories": chosen, "left": read_uncategorized()[1]}
+        return ToolResult(document, _changed(changed))
 
     @registry.register(kind="edit", title="Categorize transactions", permission=rule_for_merchants)
-    async def categorize(merchants: dict[str, str] | None = None, *, ctx: ToolContext) -> dict[str, Any]:
+    async def categorize(merchants: dict[str, str] | None = None, *, ctx: ToolContext) -> ToolResult:
         """Give the transactions without a category one, merchant by merchant. Asks the person first.
 
         Without arguments the person chooses the category of each such merchant in a form.
@@ -167,7 +174,7 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         if chosen is None:
             unknown, left = await asyncio.to_thread(read_uncategorized)
             if not unknown:
-                return {"changed": 0, "categories": {}, "left": left}
+                return ToolResult({"changed": 0, "categories": {}, "left": left}, _changed(0))
             answers = await ctx.form("Which categories are these?", _fields(unknown))
             if answers is None:
                 raise ToolError("nothing was changed: the form was declined")

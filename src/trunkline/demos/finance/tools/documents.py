@@ -21,6 +21,7 @@ from trunkline.demos.finance.ledger.results import Money, Period, Result, format
 from trunkline.tools import Table, ToolResult
 
 __all__ = [
+    "MADE_UP",
     "accounts_document",
     "budgets_document",
     "charges_document",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 Document = dict[str, Any]
+MADE_UP = "made-up demo data"
+"""What a figure says of itself as long as there is no data of one's own."""
 _DRIVERS = 8
 _MOST_ROWS = 12
 _LISTS = ("groups", "drivers", "transactions", "charges", "subscriptions", "budgets", "accounts", "sources")
@@ -274,7 +277,7 @@ def accounts_document(result: AccountList, period: Period, sql: str) -> Document
     """The accounts, with masked numbers."""
     return {
         "period": _period(period),
-        "filters": ["made-up demo data"] if result.made_up else ["your own data"],
+        "filters": [MADE_UP] if result.made_up else ["your own data"],
         "rows": sum(one.transactions for one in result.accounts),
         "accounts": [
             {

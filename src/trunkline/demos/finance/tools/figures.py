@@ -291,7 +291,7 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         return documents.for_people(documents.accounts_document(result, period, sql))
 
     @registry.register(kind="read", title="Explain the category of {merchant}")
-    def explain_category(merchant: str) -> dict[str, Any]:
+    def explain_category(merchant: str) -> ToolResult:
         """Tell why a merchant has its category: by whom or by which rule.
 
         Args:
@@ -304,9 +304,10 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             if found[0] is None:
                 raise ToolError(f"the ledger has no transaction of {merchant!r}")
             reason = why(db, found[0])
-        return {
+        document = {
             "merchant": reason.merchant,
             "category": reason.category,
             "why": reason.because,
             "rows": found[1],
         }
+        return ToolResult(document, f"{reason.category}: {reason.because}")

@@ -11,14 +11,20 @@ from trunkline.content import DiffBlock, ResourceBlock, TextBlock
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import format_amount
-from trunkline.demos.finance.statements.importing import ImportPlan, apply_import, plan_import
+from trunkline.demos.finance.statements.importing import (
+    ImportPlan,
+    apply_import,
+    explain_problems,
+    plan_import,
+)
 from trunkline.demos.finance.statements.reading import ImportQuestion
+from trunkline.demos.finance.statements.statement import StatementError
 from trunkline.demos.finance.statements.undo import BANK, list_imports
 from trunkline.demos.finance.statements.undo import undo_import as take_back
 from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_period
 from trunkline.demos.finance.tools.report import write_markdown
-from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry
+from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry, ToolResult
 
 __all__ = ["register_files"]
 
@@ -35,7 +41,7 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
             return plan_import(db, name, data, answers=answers)
 
     @registry.register(kind="edit", title="Import {path}", locations="{path}")
-    async def import_statement(path: str, *, ctx: ToolContext) -> dict[str, Any]:
+    async def import_statement(path: str, *, ctx: ToolContext) -> ToolResult:
         """Import a bank statement (CSV, OFX, QFX, MT940) from the session's folder or from an attached file.
 
         What the file does not tell is asked in a form; then the person sees how many transactions are new and
@@ -61,9 +67,14 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
                 f"{name} was not imported: its form was answered {_FORMS} times and is still open"
             )
         if planned.new:
-            message = f"Import {name} ({planned.counts})?"
+            accounts = ", ".join(one.name for one in planned.accounts)
+            message = f"Import {name} into {accounts} ({planned.counts})?"
             await ctx.require_permission(message, content=_preview(planned))
-        return await asyncio.to_thread(carry_out, planned)
+        elif planned.problems:
+            raise StatementError(f"{name} was not imported: {explain_problems(planned)}")
+        document = await asyncio.to_thread(carry_out, planned)
+        said = f"{document['new']} new, {document['known']} known, into {document['account']}"
+        return ToolResult(document, "\n".join([said, *document["notes"]]))
 
     def carry_out(planned: ImportPlan) -> dict[str, Any]:
         period = planned.period
@@ -82,7 +93,8 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         with ledger.writing() as db:
             demo = "SELECT count(*) FROM visible_accounts WHERE source = 'demo'"
             had_demo = db.execute(demo).fetchone()[0]
-            done = apply_import(db, planned, at=now())
+            # The question named the rows that cannot be read.
+            done = apply_import(db, planned, at=now(), unreadable="leave_out")
             hidden = bool(had_demo) and not db.execute(demo).fetchone()[0]
         return {**document, "new": done.added, "demo_hidden": hidden}
 
@@ -97,14 +109,14 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         return Ask(message=f"Take back the import of {last.file} ({last.left} transactions)?")
 
     @registry.register(kind="edit", title="Undo the last import", permission=ask_undo)
-    def undo_import() -> dict[str, Any]:
+    def undo_import() -> ToolResult:
         """Take the last import back: remove the transactions that it alone brought. Asks the person first."""
         with ledger.writing() as db:
             last = last_import(db)
             if last is None:
                 raise ToolError("there is no import to take back")
             done = take_back(db, at=now(), import_id=last.id)
-        return {"file": done.file, "removed": done.removed}
+        return ToolResult({"file": done.file, "removed": done.removed}, f"{done.removed} removed")
 
     @registry.register(kind="edit", title="Write a report", locations="{path}", shows="diff")
     async def write_report(
@@ -147,5 +159,11 @@ def _preview(planned: ImportPlan) -> TextBlock:
         for one in planned.new[:_SHOWN]
     ]
     more = len(planned.new) - _SHOWN
-    notes = [*([f"and {more} more"] if more > 0 else []), *planned.notes]
-    return TextBlock(text=Table(("Day", "Text", "Amount"), rows, "; ".join(notes) or None).markdown())
+    doubles = [
+        f"left out as a possible duplicate: {one.row.posted} {one.row.description} "
+        f"{format_amount(one.row.amount, one.row.currency)} (the ledger has {one.like})"
+        for one in planned.possible_duplicates[:_SHOWN]
+    ]
+    unreadable = [f"left out, because it cannot be read: {one}" for one in planned.problems[:_SHOWN]]
+    notes = [*([f"and {more} more"] if more > 0 else []), *doubles, *unreadable, *planned.notes]
+    return TextBlock(text=Table(("Day", "Text", "Amount"), rows, "\n".join(notes) or None).markdown())

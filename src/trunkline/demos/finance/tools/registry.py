@@ -14,11 +14,12 @@ from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.questions.names import Vocabulary
 from trunkline.demos.finance.tools.bank import register_bank
 from trunkline.demos.finance.tools.changes import register_changes
+from trunkline.demos.finance.tools.documents import MADE_UP
 from trunkline.demos.finance.tools.figures import Today, register_figures
 from trunkline.demos.finance.tools.files import register_files
 from trunkline.demos.finance.tools.queries import register_queries
 from trunkline.errors import SessionError, TrunklineError
-from trunkline.tools import ToolError, ToolRegistry
+from trunkline.tools import ToolError, ToolRegistry, ToolResult
 
 __all__ = ["make_tools", "read_vocabulary"]
 
@@ -55,10 +56,29 @@ def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolR
     if has_bank:
         register_bank(registry, ledger)
     for one in registry.values():
+        if one.kind == "read":
+            one.function = _naming_demo(one.function, ledger)
         one.function = _with_tool_errors(one.function)
         if callable(one.permission):
             one.permission = _with_tool_errors(one.permission)
     return registry
+
+
+def _naming_demo(function: Callable[..., Any], ledger: Ledger) -> Callable[..., Any]:
+    """Let a figure say that it stands on the made-up data, as long as there is no other."""
+
+    @functools.wraps(function)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if not isinstance(result, ToolResult) or MADE_UP in result.value.get("filters", [MADE_UP]):
+            return result
+        with ledger.reading() as db:
+            if not accounts(db).made_up:
+                return result
+        filters = [*result.value["filters"], MADE_UP]
+        return ToolResult({**result.value, "filters": filters}, result.content)
+
+    return read
 
 
 def _with_tool_errors(function: Callable[..., Any]) -> Callable[..., Any]:
