@@ -51,8 +51,9 @@ __all__ = ["main"]
 
 _HELP = """One trunk, many lines: any agent in any front end.
 
-TARGET says which agent: demo and demo-auth need nothing; your own is module:attr or path/file.py:attr; one
-that speaks ACP is "acp:COMMAND ARGS" or registry:ID (see trunkline agents), any other program "pty:COMMAND".
+TARGET says which agent: finance, demo and demo-auth need nothing; your own is module:attr or
+path/file.py:attr; one that speaks ACP is "acp:COMMAND ARGS" or registry:ID (see trunkline agents), any other
+program "pty:COMMAND".
 
 \b
 Examples:

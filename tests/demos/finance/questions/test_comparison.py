@@ -55,3 +55,15 @@ def test_a_comparison_goes_on_with_the_period_before_it() -> None:
     earlier = [SEPTEMBER, OCTOBER]
     assert compared_periods("why more than in <_period>", [SEPTEMBER], TODAY, earlier) == (OCTOBER, SEPTEMBER)
     assert compared_periods("why", [], TODAY, [OCTOBER], SEPTEMBER) == (OCTOBER, SEPTEMBER)
+
+
+def test_a_year_before_goes_on_with_what_was_asked() -> None:
+    last_year = Period(date(2025, 1, 1), date(2025, 12, 31))
+    text = "compare with the same month <_period>"
+    assert compared_periods(text, [last_year], TODAY, [OCTOBER]) == (OCTOBER, month_of(date(2025, 10, 1)))
+    text = "why more than in <_period>"
+    assert compared_periods(text, [last_year], TODAY, [OCTOBER]) == (OCTOBER, month_of(date(2025, 10, 1)))
+    assert compared_periods("compare <_period> with <_period>", [OCTOBER, OCTOBER], TODAY) == (
+        OCTOBER,
+        SEPTEMBER,
+    )

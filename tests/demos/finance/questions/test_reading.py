@@ -64,6 +64,24 @@ def test_follow_ups_go_on_with_the_question_before() -> None:
     assert (step.what, step.category, step.merchant) == ("spend", None, "Edeka")
 
 
+def test_a_comparison_is_asked_again_for_another_period_or_name() -> None:
+    (step,) = read("Compare September and October", "now August").steps
+    assert (step.what, step.period, step.against) == (
+        "compare",
+        month_of(date(2026, 8, 1)),
+        month_of(date(2026, 7, 1)),
+    )
+    (step,) = read("Compare September and October", "and for groceries?").steps
+    assert (step.category, step.period, step.against) == ("Groceries", OCTOBER, SEPTEMBER)
+    (step,) = read("What did I spend my money on last month?", "only groceries").steps
+    assert (step.what, step.category, step.by) == ("spend", "Groceries", None)
+
+
+def test_a_word_that_would_narrow_the_question_is_not_left_out() -> None:
+    assert read("How often did I go swimming in October?").unknown == ("swimming",)
+    assert read("show spending for week 44").unknown == ("44",)
+
+
 def test_a_new_question_does_not_inherit_names() -> None:
     (step,) = read(
         "How much did I spend on groceries last month?", "What is my savings rate this year?"
