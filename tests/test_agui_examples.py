@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 from tests.cli.child_programs import run_program
 from tests.frontends.agui.event_verifier import breaches
@@ -128,7 +129,7 @@ def test_websocket_goes_on_without_its_page_and_tells_it_what_it_missed(root: Pa
     page.say("A cake, please")
     events: list[dict[str, Any]] = []
 
-    def read(socket: ClientConnection, until: str) -> None:
+    def read(socket: Connection, until: str) -> None:
         while not events or events[-1]["type"] != until:
             events.append(json.loads(socket.recv(timeout=30)))
 
