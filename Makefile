@@ -46,7 +46,8 @@ check: $(VENV)/.dev ## lint, format, types and import contracts
 # Workers and the programs that tests start each write their own data file; combine joins them. What drives
 # whole programs is not measured: to measure doubles its time, and would hide what no test looks at by itself.
 WHOLE := $(addprefix tests/,browser faults peers test_agui_examples.py test_bench.py test_docs.py test_examples.py test_imports.py)
-PYTEST := pytest -n 2 --dist worksteal
+# Three on two cores: a third of the time a test waits for something.
+PYTEST := pytest -n 3 --dist worksteal
 
 pure: $(VENV)/.dev ## the quick tests that start no server, command line, browser or peer
 	$(BIN)/python -m pytest --quiet --hypothesis-profile quick -m "not slow" \
