@@ -53,6 +53,10 @@ def test_the_server_has_the_name_of_the_target_or_of_the_agent(tmp_path: Path) -
         "3",
         "Ask about money.",
     )
+    _, info = load_tools("finance")
+    assert info.name == "trunkline-finance"
+    # The data goes to the client's model: the card's "nothing leaves this machine" would be wrong.
+    assert (info.instructions or "").startswith("You answer questions about a person's own money")
     with pytest.raises(TargetError, match="demo has no tools: name a"):
         load_tools("demo")
 

@@ -57,7 +57,10 @@ def load_tools(target: str) -> tuple[ToolRegistry, ServerInfo]:
     card = getattr(thing, "card", None)
     if card is None:
         return registry, ServerInfo(name=target.rpartition(":")[2] or target)
-    about = ServerInfo(name=card.name, title=card.title, version=card.version, instructions=card.description)
+    # A card speaks to people; an agent may have words for the model of the client.
+    told = getattr(thing, "instructions", None)
+    instructions = told if isinstance(told, str) else card.description
+    about = ServerInfo(name=card.name, title=card.title, version=card.version, instructions=instructions)
     return registry, about
 
 

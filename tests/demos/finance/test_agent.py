@@ -118,7 +118,7 @@ async def test_sql_that_is_not_a_bounded_read_is_refused_with_a_sentence(query: 
         before = await ask(GROCERIES)
         answered = await ask(query)
         assert answered.calls[0].status == "failed"
-        assert answered.text.startswith("run_sql: ")
+        assert answered.text.startswith("That did not work: ")
         assert (await ask(GROCERIES)).text == before.text
 
 
@@ -239,7 +239,10 @@ async def test_a_declined_form_and_a_refused_import_change_nothing(tmp_path: Pat
         assert "not imported" in declined.text
         missing = await ask("import nothing.csv")
         assert missing.calls[0].status == "failed"
-        assert "nothing.csv" in missing.text
+        assert (
+            f"'nothing.csv' does not exist: a file is looked for in the session's folder, {tmp_path}"
+            in missing.text
+        )
         assert (await ask(GROCERIES)).text == before.text
 
 

@@ -100,7 +100,7 @@ def test_a_failure_is_said_in_its_own_words() -> None:
     items = [Said("user", "SELECT 1"), Called("c1", "run_sql", {}), Returned("c1", "run_sql did not run: no")]
     assert reply(*items).text == "run_sql did not run: no"
     items[-1] = Returned("c1", "the query was refused")
-    assert reply(*items).text == "run_sql: the query was refused"
+    assert reply(*items).text == "That did not work: the query was refused"
 
 
 def test_a_slash_command_is_its_question() -> None:

@@ -51,6 +51,11 @@ def test_one_field_says_what_it_is_about_and_of_which_kind() -> None:
     assert ask_as_text(form(message="", x=TEXT)).startswith("The agent asks for an answer.\n")
 
 
+def test_the_title_of_one_field_is_said_where_it_says_more_than_a_name() -> None:
+    asked = ask_as_text(form(message="| rows |", account={"type": "string", "title": "A name for it"}))
+    assert asked.startswith("| rows |\n\nA name for it\n\nYour next message")
+
+
 def test_many_choices_are_numbered() -> None:
     lines = ask_as_text(form(message="Where?", x=MANY)).splitlines()
     assert lines[:4] == ["Where?", "", "1. Room 0", "2. Room 1"]

@@ -121,6 +121,11 @@ class FinanceAgent:
         """The registry of tools, for ``trunkline mcp finance``."""
         return self.desk.tools
 
+    @property
+    def instructions(self) -> str:
+        """What the model of an MCP client is told."""
+        return _instructions()
+
     async def open_session(self, session: SessionView) -> None:
         """Open the ledger; a broken one is said now."""
         await asyncio.to_thread(lambda: self.desk.tools)
@@ -244,6 +249,16 @@ class _Variant(FactoryAgent):
     @property
     def tools(self) -> ToolRegistry:
         return self.desk.tools
+
+    @property
+    def instructions(self) -> str:
+        return _instructions()
+
+
+def _instructions() -> str:
+    from trunkline.demos.finance.instructions import INSTRUCTIONS
+
+    return INSTRUCTIONS
 
 
 def _missing(target: str, extra: str, error: ImportError) -> ConfigurationError:

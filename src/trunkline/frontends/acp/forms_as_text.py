@@ -67,8 +67,12 @@ def describe_form(form: Form) -> str:
         return "\n".join([message, *([""] if lines else []), *lines])
     (field,) = fields.values()
     about = str(field.get("description") or "").strip()
+    title = str(field.get("title") or "").strip()
     if about and about not in message:
         message = f"{message}\n{about}"
+    elif not about and " " in title and title not in message:
+        # One word is a name; more of them say what is asked. Without the empty line it were a row of a table.
+        message = f"{message}\n\n{title}"
     lines = [f"{number}. {choice.name}" for number, choice in enumerate(choices_of(field), 1)]
     return "\n".join([message, *([""] if lines else []), *lines])
 

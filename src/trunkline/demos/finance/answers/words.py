@@ -52,7 +52,7 @@ def answer(step: Intent, tool: str, result: Any, today: date) -> str:
         said = str(result).strip() or "it gave nothing"
         if said == f"{tool} did not run: the user refused it":
             return "You said no, so nothing was done."
-        return f"{tool}: {said}" if not said.startswith(tool) else said
+        return said if said.startswith(tool) else f"That did not work: {said}"
     document = cast("Document", result)
     if "error" in document:
         return f"That did not work: {document['error']}"

@@ -24,6 +24,7 @@ from trunkline.demos.finance.statements.undo import undo_import as take_back
 from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_period
 from trunkline.demos.finance.tools.report import write_markdown
+from trunkline.errors import NoSuchFile
 from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry, ToolResult
 
 __all__ = ["register_files"]
@@ -52,7 +53,12 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         """
         data = _attached(path, ctx)
         if data is None:
-            data = await ctx.files.read_bytes(path)
+            try:
+                data = await ctx.files.read_bytes(path)
+            except NoSuchFile as error:
+                raise ToolError(
+                    f"{error}: a file is looked for in the session's folder, {ctx.files.resolve('.')}"
+                ) from error
         name, answers = PurePath(path).name, None
         planned = await asyncio.to_thread(plan, name, data, answers)
         for _ in range(_FORMS):
