@@ -85,6 +85,18 @@ async def test_an_agent_whose_tool_cannot_be_read_runs_and_a_notice_says_so_once
     assert statuses(fold(events)) == {"s1": "completed", "s2": "completed"}
 
 
+async def test_under_a_policy_an_agent_whose_tool_cannot_be_read_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nested_agents, "_LISTENER", "renamed_in_a_later_version")
+    inner: Agent[Any] = Agent(name="Scout", model=ScriptedModel([]), tools=[weather])
+    agent, model = agent_of("I cannot look.", tools=[inner.as_tool("scout", "Look."), weather])
+    async with session_for(agent, policy=Policy(default="deny")) as session:
+        events = await collect(session, "Oslo?")
+    assert [notice.title for notice in only(events, ev.Notice)] == ["Scout is left out"]
+    assert [tool.name for tool in model.calls[0].tools] == ["weather"]
+
+
 async def test_an_agents_own_listener_still_hears_what_happens_inside() -> None:
     heard: list[str] = []
     inner: Agent[Any] = Agent(name="Scout", model=ScriptedModel([say("Rain.")]))

@@ -20,6 +20,7 @@ from agents import (
     CustomTool,
     FunctionTool,
     Handoff,
+    HostedMCPTool,
     LocalShellTool,
     RunConfig,
     ShellTool,
@@ -29,6 +30,7 @@ from trunkline.agents.openai.calls import OUTER
 from trunkline.agents.openai.options import chosen_settings
 from trunkline.agents.openai.stream_events.facts import NestedEvent
 from trunkline.agents.openai.tools.function_tools import ToolCopies
+from trunkline.agents.openai.tools.hosted_servers import copy_hosted_server
 from trunkline.agents.openai.tools.native_tools import copy_native_tool
 from trunkline.agents.openai.tools.nested_agents import CannotShow, copy_agent_tool, inner_agent
 
@@ -73,7 +75,7 @@ class AgentCopies:
         made = agent.clone(tools=[], handoffs=[], mcp_servers=list(agent.mcp_servers), **changed)
         self._copies[id(agent)] = (agent, made)
         made.__class__ = self._class_of(type(agent))
-        made.tools = [self._tool(tool) for tool in agent.tools if not self._is_unjudged(tool)]
+        made.tools = [copy for tool in agent.tools if (copy := self._judged(tool)) is not None]
         made.handoffs = [self._handoff(target, joins) for target in agent.handoffs]
         if joins:
             own = {tool.name for tool in agent.tools}
@@ -96,30 +98,36 @@ class AgentCopies:
             self._classes[kind] = made
         return made
 
-    def _is_unjudged(self, tool: Tool) -> bool:
-        """Whether no policy can judge what a tool does: the SDK asks nobody before a click or a key."""
-        if not isinstance(tool, ComputerTool) or not self._tools.permissions.has_policy:
-            return False
-        self._notify(
-            "The computer tool is left out",
-            "no policy can judge its clicks and keys: serve the agent without a policy to use it",
-        )
-        return True
+    def _judged(self, tool: Tool) -> Tool | None:
+        """Give the copy of a tool; None where there is a policy that could not judge what the tool does."""
+        has_policy = self._tools.permissions.has_policy
+        if isinstance(tool, ComputerTool) and has_policy:
+            # The SDK asks nobody before a click or a key.
+            self._notify(
+                "The computer tool is left out",
+                "no policy can judge its clicks and keys: serve the agent without a policy to use it",
+            )
+            return None
+        try:
+            return self._tool(tool)
+        except CannotShow as error:
+            if has_policy:
+                self._notify(f"{error} is left out", f"no policy can judge what it does: {_HIDDEN}")
+                return None
+            self._notify(f"What {error} does is not shown", _HIDDEN)
+            return self._tools.function_tool(cast("FunctionTool", tool))
 
     def _tool(self, tool: Tool) -> Tool:
         if isinstance(tool, FunctionTool):
             inner = inner_agent(tool)
-            return self._tools.function_tool(tool if inner is None else self._agent_tool(tool, inner))
+            if inner is not None:
+                tool = copy_agent_tool(tool, self.copy(inner, joins=False), self._listen)
+            return self._tools.function_tool(tool)
         if isinstance(tool, ShellTool | ApplyPatchTool | CustomTool | LocalShellTool):
             return copy_native_tool(tool, self._tools)
+        if isinstance(tool, HostedMCPTool):
+            return copy_hosted_server(tool, self._tools.permissions)
         return tool
-
-    def _agent_tool(self, tool: FunctionTool, inner: Agent[Any]) -> FunctionTool:
-        try:
-            return copy_agent_tool(tool, self.copy(inner, joins=False), self._listen)
-        except CannotShow:
-            self._notify(f"What {inner.name} does is not shown", _HIDDEN)
-            return tool
 
     async def _listen(self, payload: Any) -> None:
         """Show what happens in an agent that was called as a tool."""

@@ -2,6 +2,7 @@
 
 * ``client_tools``: the front end's own tools
 * ``function_tools``: function tools, also those of MCP servers
+* ``hosted_servers``: MCP servers that the provider calls itself
 * ``native_tools``: shell, patch and custom tools
 * ``nested_agents``: agents that are called as tools
 * ``session_servers``: the MCP servers that a client names for its session

@@ -29,7 +29,7 @@ def inner_agent(tool: FunctionTool) -> Agent[Any] | None:
 
 
 class CannotShow(Exception):
-    """The SDK keeps an agent's tool in another way than it did: its inner run cannot be shown."""
+    """The SDK keeps an agent's tool in another way than it did: the run of this agent cannot be shown."""
 
 
 def copy_agent_tool(
@@ -40,10 +40,10 @@ def copy_agent_tool(
     invoker: Any = copied.on_invoke_tool
     function: Any = getattr(invoker, "_invoke_tool_impl", None)
     if not isinstance(function, FunctionType) or function.__closure__ is None:
-        raise CannotShow
+        raise CannotShow(inner.name)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
     if _INNER_AGENT not in cells or _LISTENER not in cells:
-        raise CannotShow
+        raise CannotShow(inner.name)
     own: Any = cells[_LISTENER].cell_contents
 
     async def on_stream(payload: Any) -> None:
