@@ -1,7 +1,7 @@
 """Calls in a turn: edited arguments, files that a policy judges, and what a call shows."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.hubs import collect, only, session_for
@@ -34,7 +34,17 @@ async def deny_self(*, ctx: ToolContext) -> str:
     return "did something else"
 
 
-REGISTRY = ToolRegistry([write_note, chart, deny_self])
+def pay_rule(arguments: dict[str, Any], ctx: ToolContext) -> Literal["ask", "deny"]:
+    return "deny" if arguments["amount"] > 100 else "ask"
+
+
+@tool(kind="execute", permission=pay_rule, allows_edit=True)
+def pay(amount: int) -> int:
+    """Pay an amount."""
+    return amount
+
+
+REGISTRY = ToolRegistry([write_note, chart, deny_self, pay])
 
 
 async def call(
@@ -65,6 +75,14 @@ async def test_edited_arguments_are_checked_and_run() -> None:
     events, results = await call("write_note", {"name": "x"}, option_id="allow_once", input={"lines": 2})
     assert "the argument 'name' is missing" in str(results)
     assert only(events, ev.ToolUpdate)[-1].status == "failed"
+
+
+async def test_edited_arguments_that_the_tools_own_rule_denies_do_not_run() -> None:
+    events, results = await call("pay", {"amount": 5}, option_id="allow_once", input={"amount": 500})
+    assert [type(one) for one in results] == [ToolDenied]
+    assert only(events, ev.ToolUpdate)[-1].status == "denied"
+    _, results = await call("pay", {"amount": 5}, option_id="allow_once", input={"amount": 50})
+    assert results == [50]
 
 
 @pytest.mark.parametrize("allowed", [True, False])

@@ -27,6 +27,9 @@ async def call_tool(tool: Tool, given: Any, host: CallHost) -> Any:
         if edited is not None:
             arguments = tool.arguments.read(edited)
             context = ToolContext(tool, edited, host)
+            if await rule_for(tool, arguments, context) == "deny":
+                # Whoever edited them cannot allow what the tool's author denies.
+                raise ToolDenied(f"{tool.name} did not run: its own rule denies the edited arguments")
         await host.start()
         result = await run_function(tool, arguments, context)
     except BaseException as error:
