@@ -52,6 +52,7 @@ class Calls:
         self._lanes: dict[str, str | None] = {}
         self._results: dict[str, Any] = {}
         self._names: dict[str, str] = {}
+        self._tools: dict[str, Tool | None] = {}
         self.declared: dict[str, Tool] = {}
         """The tools of a registry, by name: their authors declared how their calls are shown."""
         self.kinds: dict[str, str] = {}
@@ -89,6 +90,18 @@ class Calls:
             self.kinds[event.call_id] = event.kind
             self._lanes[event.call_id] = event.lane
             self._wake()
+
+    def declare(self, name: str, tool: Tool | None) -> None:
+        """Show the calls of a name as a registry's tool declares; None is any other tool.
+
+        Agents of one turn may have different tools of one name: then nothing is declared for it, so that no
+        tool is judged by what another one declares.
+        """
+        if self._tools.setdefault(name, tool) is not tool:
+            self._tools[name] = None
+            self.declared.pop(name, None)
+        elif tool is not None:
+            self.declared[name] = tool
 
     def _as_declared(self, event: ev.ToolUpdate) -> ev.ToolUpdate:
         """Give the arguments of a call the title and the files that the author of its tool declared."""

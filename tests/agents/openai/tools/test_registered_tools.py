@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from agents.testing import ScriptedModel
 
-from tests.agents.openai.sdk_agents import agent_of, call, finish, named, sent, started, stopped
+from agents import Agent, function_tool
+from tests.agents.openai.sdk_agents import agent_of, call, finish, named, say, sent, started, stopped
 from tests.hubs import collect, events_of, only, session_for
 from trunkline import events as ev
 from trunkline.tools import ToolContext, ToolRegistry, tool
 from trunkline.workspace import Policy
+from trunkline.workspace.rules import Rule
 
 
 def registry() -> tuple[ToolRegistry, list[str]]:
@@ -66,3 +69,31 @@ async def test_a_refusal_reaches_the_model_and_always_is_kept() -> None:
         events = await collect(session, "Again.")
     assert ran == ["SELECT 1", "SELECT 2"]
     assert not only(events, ev.Asked)
+
+
+async def test_a_tool_of_another_agent_is_not_judged_by_what_a_tool_of_its_name_declares() -> None:
+    removed: list[str] = []
+
+    @tool(kind="read", name="page")
+    def read_page(name: str) -> str:
+        """Read a page."""
+        return name
+
+    @function_tool(name_override="page")
+    def remove_page(name: str) -> str:
+        """Remove a page."""
+        removed.append(name)
+        return "gone"
+
+    cleaner: Agent[Any] = Agent(
+        name="Cleaner",
+        model=ScriptedModel([[call("page", "p1", name="a")], say("Done.")]),
+        tools=[remove_page],
+    )
+    agent, _ = agent_of(
+        [call("transfer_to_cleaner", "h1")], tools=ToolRegistry([read_page]).for_openai(), handoffs=[cleaner]
+    )
+    policy = Policy(rules=(Rule(decision="allow", kind="read"),), default="deny")
+    async with session_for(agent, policy=policy) as session:
+        await collect(session, "Clean up.")
+    assert removed == []

@@ -45,8 +45,7 @@ class ToolCopies:
 
     def function_tool(self, tool: FunctionTool) -> FunctionTool:
         """Give a copy of a tool."""
-        if (declared := declared_tool(tool)) is not None:
-            self.calls.declared[tool.name] = declared
+        self.calls.declare(tool.name, declared_tool(tool))
         copied = copy.copy(tool)
         guard: ToolInputGuardrail[Any] = ToolInputGuardrail(
             guardrail_function=self._guard(annotations_of(tool)), name="trunkline permission"
