@@ -92,11 +92,11 @@ def test_nothing_is_said_about_a_call_that_ended() -> None:
     assert len(told.events) == count
 
 
-def test_content_that_people_see_stands_for_the_output() -> None:
+def test_people_see_other_content_and_the_output_is_kept_for_the_next_turn() -> None:
     told = Told()
     call = told.begin()
     told.calls.finish(call, Outcome(content=c.as_content("[1]"), raw_output=[1]), c.as_content("a table"))
-    assert (told.last.content, told.last.raw_output) == (c.as_content("a table"), None)
+    assert (told.last.content, told.last.raw_output) == (c.as_content("a table"), [1])
 
 
 def test_the_label_of_a_tool_is_the_verb_of_the_title() -> None:

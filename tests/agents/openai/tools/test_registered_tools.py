@@ -9,7 +9,7 @@ from agents import Agent, function_tool
 from tests.agents.openai.sdk_agents import agent_of, call, finish, named, say, sent, started, stopped
 from tests.hubs import collect, events_of, only, session_for
 from trunkline import events as ev
-from trunkline.tools import ToolContext, ToolRegistry, tool
+from trunkline.tools import Table, ToolContext, ToolRegistry, tool
 from trunkline.workspace import Policy
 from trunkline.workspace.rules import Rule
 
@@ -97,3 +97,17 @@ async def test_a_tool_of_another_agent_is_not_judged_by_what_a_tool_of_its_name_
     async with session_for(agent, policy=policy) as session:
         await collect(session, "Clean up.")
     assert removed == []
+
+
+async def test_the_next_turn_reads_the_result_as_the_model_did_and_not_as_people_see_it() -> None:
+    @tool(shows="table")
+    def count() -> Table:
+        """Count."""
+        return Table(("n",), ((3,),))
+
+    made = ToolRegistry([count])
+    agent, model = agent_of([call("count", "k1")], "Three.", "Yes.", tools=made.for_openai())
+    async with session_for(agent) as session:
+        await collect(session, "Count.")
+        await collect(session, "Sure?")
+    assert dict(sent(model, 1))["output k1"] == dict(sent(model))["output k1"]

@@ -204,7 +204,7 @@ class Calls:
                 call_id=call.call_id,
                 status=status,
                 content=None if keeps_diff else content or None,
-                raw_output=None if status == "denied" or shown is not None else outcome.raw_output,
+                raw_output=None if status == "denied" else outcome.raw_output,
                 reason=None if reason is None else reason[:_REASON_LENGTH],
             ),
             call.lane,
