@@ -26,7 +26,8 @@ async def test_the_openai_variant_is_the_plain_agent(tmp_path: Path, monkeypatch
         talking(finance_openai(MEMORY, lambda: TODAY), cwd=tmp_path / "openai") as other,
     ):
         for question in SCRIPT:
-            assert same(await other(question)) == same(await plain(question)), question
+            found = same(await other(question), tmp_path / "openai")
+            assert found == same(await plain(question), tmp_path / "plain"), question
 
 
 QUESTION = "How much did I spend on groceries last month?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -106,6 +106,8 @@ class Calls:
     def _as_declared(self, event: ev.ToolUpdate) -> ev.ToolUpdate:
         """Give the arguments of a call the title and the files that the author of its tool declared."""
         tool = self.declared.get(self._names.get(event.call_id, ""))
+        if tool is not None and isinstance(event.raw_output, str):
+            event = msgspec.structs.replace(event, raw_output=_as_object(event.raw_output))
         if tool is None or event.input is None:
             return event
         return msgspec.structs.replace(
@@ -210,3 +212,12 @@ class Calls:
     def edited(self, native_id: str) -> dict[str, Any] | None:
         """The arguments that a person gave a call; None if they are the model's."""
         return self.inputs.get(self._translator.call_id(native_id, PARENT.get()) or "")
+
+
+def _as_object(text: str) -> Any:
+    """The object that a registered tool's result is the JSON of, as in every other front; else the text."""
+    try:
+        read: Any = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    return cast("Any", read) if isinstance(read, dict) and "type" not in read else text
