@@ -13,7 +13,7 @@ from agents import (
 )
 from tests.agents.openai.stream_events import runs
 from trunkline import content as c
-from trunkline.agents.openai.stream_events.outputs import content_of, custom_content, read_output
+from trunkline.agents.openai.stream_events.outputs import content_of, read_output
 
 PNG = "iVBORw0KGgo="
 
@@ -97,14 +97,6 @@ def test_a_screenshot_is_an_image() -> None:
 def test_an_output_may_say_that_its_call_failed(item: Any, reason: str) -> None:
     found = read_output(item)
     assert (found.status, found.reason) == ("failed", reason)
-
-
-def test_what_people_see_may_be_beside_the_output() -> None:
-    block = {"type": "text", "text": "a table"}
-    assert custom_content({"trunkline": {"content": [block]}}) == (c.TextBlock(text="a table"),)
-    assert custom_content({"trunkline": {"content": [{"type": "nothing"}]}}) is None
-    assert custom_content({"other": 1}) is None
-    assert custom_content(None) is None
 
 
 @pytest.mark.parametrize("output", [5, {"a": 1}, [{"type": "new"}, "text", 5], [{"type": "input_image"}]])

@@ -10,8 +10,6 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.openai.stream_events.fields import as_json, field, list_field, number_field, text_field
 
-CUSTOM_DATA_KEY = "trunkline"
-"""Where an output item's ``custom_data`` says what people see of it: ``{"content": [blocks]}``."""
 
 _FILE_ID = "file-id:"
 _REASON_LENGTH = 500
@@ -57,17 +55,6 @@ def read_output(item: Any, returned: Any = None) -> Outcome:
     if text_field(item, "status") in ("failed", "incomplete"):
         return failed(content, raw)
     return Outcome(content=content, raw_output=raw)
-
-
-def custom_content(data: Any) -> tuple[c.Content, ...] | None:
-    """What ``custom_data`` says that people see of an output; None if it says nothing."""
-    shown = field(data, CUSTOM_DATA_KEY)
-    if field(shown, "content") is None:
-        return None
-    try:
-        return tuple(msgspec.convert(list_field(shown, "content"), list[c.Content]))
-    except msgspec.ValidationError:
-        return None
 
 
 def content_of(output: Any) -> tuple[c.Content, ...]:

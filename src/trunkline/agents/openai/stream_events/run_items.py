@@ -15,9 +15,10 @@ from trunkline import events as ev
 from trunkline.agents.openai.stream_events.call_items import CallItem, read_call
 from trunkline.agents.openai.stream_events.calls import Calls, CallState, Emit
 from trunkline.agents.openai.stream_events.fields import as_json, field, id_of, list_field, text_field
-from trunkline.agents.openai.stream_events.outputs import Outcome, custom_content, read_output
+from trunkline.agents.openai.stream_events.outputs import Outcome, read_output
 from trunkline.agents.openai.stream_events.responses import Responses
 from trunkline.agents.openai.stream_events.speech import SOURCE, whole_text
+from trunkline.tools.results import read_shown
 
 ContentMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From an output item to what is shown of it; None for all of it."""
@@ -120,10 +121,14 @@ class RunItems:
         if call.done:
             return  # A run that is resumed may give an output again.
         self._described(call)
+        outcome = read_output(raw, field(item, "output"))
         shown = self._content_mapper(item) if self._content_mapper is not None else None
-        if shown is None:
-            shown = custom_content(field(item, "custom_data"))
-        self._calls.finish(call, read_output(raw, field(item, "output")), shown)
+        if shown is not None:
+            outcome = msgspec.structs.replace(outcome, raw_output=None)
+        elif (declared := read_shown(field(item, "custom_data"))) is not None:
+            shown, result = declared
+            outcome = msgspec.structs.replace(outcome, raw_output=result)
+        self._calls.finish(call, outcome, shown)
 
     # -- handoffs ----------------------------------------------------------------------------------
 
