@@ -9,7 +9,7 @@ from tests.demos.finance.conversations import TODAY, agent, talking
 from tests.demos.finance.tools.desks import desk
 from tests.demos.finance.variants import SCRIPT, same
 
-from agents import Runner, set_tracing_disabled
+from agents import RunConfig, Runner
 from trunkline.demos.finance.agent import finance_openai
 from trunkline.demos.finance.ledger.database import MEMORY
 from trunkline.demos.finance.offline_model import Called, PlannedCall, Reply, Returned, Said
@@ -34,15 +34,14 @@ QUESTION = "How much did I spend on groceries last month?"
 
 
 async def test_the_sdk_runs_the_offline_model_with_the_same_call_and_words() -> None:
-    set_tracing_disabled(True)
-    one = desk()
+    one, quiet = desk(), RunConfig(tracing_disabled=True)
     finance = make_agent(one.tools, one.plan, None)
-    whole = await Runner.run(finance, QUESTION)
+    whole = await Runner.run(finance, QUESTION, run_config=quiet)
     calls = [item.raw_item for item in whole.new_items if item.type == "tool_call_item"]
     assert [(call.name, json.loads(call.arguments)) for call in calls] == [  # type: ignore[union-attr]
         ("spending", {"start": "2026-10-01", "end": "2026-10-31", "category": "Groceries"})
     ]
-    streamed = Runner.run_streamed(finance, QUESTION)
+    streamed = Runner.run_streamed(finance, QUESTION, run_config=quiet)
     words: list[str] = []
     async for event in streamed.stream_events():
         if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":

@@ -10,7 +10,6 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.openai.stream_events.fields import as_json, field, list_field, number_field, text_field
 
-
 _FILE_ID = "file-id:"
 _REASON_LENGTH = 500
 
