@@ -1,7 +1,6 @@
 """A child process: its pipes, how it ended, and that nothing of it is left."""
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -153,18 +152,6 @@ async def test_at_once_means_without_the_grace() -> None:
         await run.process.kill(at_once=True)
     assert not is_alive(pid)
     await run.process.close()
-
-
-async def test_the_exit_code_is_left_to_the_watcher_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Run()
-    await run.start("sh", "-c", "echo ready; exec sleep 60")
-    await run.wrote(b"\n")
-    polled: list[object] = []
-    with monkeypatch.context() as patch:
-        patch.setattr(subprocess.Popen, "poll", polled.append)
-        async with asyncio.timeout(20):
-            await run.process.close(at_once=True)
-    assert polled == []
 
 
 def test_a_loop_that_ends_in_the_middle_of_a_kill_kills_at_once() -> None:

@@ -216,11 +216,9 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def _hurry(self) -> None:
         """Make the keeper end all at once."""
-        if self._transport is not None and self._transport.get_returncode() is None:
-            # transport.terminate() would look first whether it has ended, and so take its exit code away from
-            # the watcher of asyncio, which then warns of an unknown child process.
+        if self._transport is not None:
             with suppress(ProcessLookupError):
-                os.kill(self._transport.get_pid(), signal.SIGTERM)
+                self._transport.terminate()
 
     # -- what the event loop and the keeper report --
 
