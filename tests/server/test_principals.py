@@ -147,7 +147,9 @@ async def ask(world: World, headers: dict[str, str], method: str, path: str, bod
     """Send a request and read at most one frame of a stream that does not end."""
     accept = {"accept": "text/event-stream"} if method == "FOLLOW" else {}
     method = "GET" if method == "FOLLOW" else method
-    async with world.client.stream(method, path, json=body, headers={**headers, **accept}) as response:
+    # A connection of its own: one that is kept may be closed by the server just as it is used again.
+    own = {**headers, **accept, "connection": "close"}
+    async with world.client.stream(method, path, json=body, headers=own) as response:
         if accept and response.status_code == 200:
             return [response.status_code, await soon(anext(frames(response)))]
         return [response.status_code, (await response.aread()).decode(), dict(response.headers)]
