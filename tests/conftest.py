@@ -17,7 +17,7 @@ settings.register_profile("trunkline", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("trunkline"), max_examples=20)
 settings.load_profile("trunkline")
 
-# Under nohup and in the background these are ignored, and every program that a test starts would inherit that.
+# Under nohup and in the background these are ignored, and what a test starts would inherit that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
