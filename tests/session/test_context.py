@@ -860,3 +860,23 @@ async def test_a_question_that_is_not_awaited_is_no_yes(verb: str) -> None:
     (failed,) = only(events, ev.TurnFailed)
     assert f"write `await ctx.{verb}(...)`" in failed.message
     assert text_of(events) == ""
+
+
+async def test_a_yielded_call_joins_the_message_of_the_text_before_it() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        yield ev.ToolCall(call_id="first", name="look")
+        yield "I read it. "
+        yield ev.ToolCall(call_id="second", name="read")
+        yield ev.ToolCall(call_id="third", name="read")
+        yield ev.ToolCall(call_id="lane", name="read", lane="sub")
+        yield ev.ToolCall(call_id="own", name="read", message_id="mine")
+        yield "Done."
+
+    conversation = fold(await run(agent))
+    [asked, said, own, done] = conversation.messages
+    calls = conversation.calls
+    loose = conversation.calls_without_message()
+    assert [one.call_id for one in loose[asked.message_id]] == ["first"]
+    assert (calls["second"].message_id, calls["third"].message_id) == (said.message_id, said.message_id)
+    assert (calls["lane"].message_id, calls["own"].message_id) == (None, "mine")
+    assert (said.text, own.message_id, done.text) == ("I read it. ", "mine", "Done.")

@@ -11,6 +11,7 @@ import pytest
 from tests.hubs import (
     BRISK,
     WAIT,
+    Turnstile,
     collect,
     echo,
     events_of,
@@ -42,7 +43,7 @@ from trunkline.errors import (
     SessionClosed,
 )
 from trunkline.folding import fold
-from trunkline.journal import Journal, Lease, Record, SessionKey, open_journal
+from trunkline.journal import Journal, Lease, Record, SessionInfo, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
@@ -226,6 +227,20 @@ async def test_a_fork_begins_with_everything_so_far_and_goes_on_separately() -> 
         assert fork.info.title == session.info.title
 
 
+async def test_a_fork_up_to_a_message_ends_there_and_leaves_its_origin_alone() -> None:
+    async with hub_for(echo) as hub:
+        session = await hub.create("origin")
+        for text in ("first", "second"):
+            await session.prompt(Prompt.of(text, message_id=f"message-{text}"))
+            await session.wait_until_idle()
+        fork = await hub.fork(session, "fork", to_message_id="message-first")
+        assert [m.text for m in (await fork.history()).messages] == ["first"]
+        assert len((await session.history()).messages) == 4
+        with pytest.raises(InvalidCommand, match="no message"):
+            await hub.fork(session, "none", to_message_id="nowhere")
+        assert await hub.journal.get(SessionKey("local", "none")) is None
+
+
 async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_deleted(
     journal: MemoryJournal,
 ) -> None:
@@ -276,6 +291,18 @@ async def test_opening_a_session_many_times_at_once_gives_one_object(journal: Me
     async with hub_for(echo, journal=journal) as hub:
         opened = await asyncio.gather(*(hub.session(session_id) for _ in range(20)))
         assert len(set(map(id, opened))) == 1
+
+
+async def test_one_who_opens_a_session_keeps_out_all_who_come_later() -> None:
+    turnstile = Turnstile()
+
+    class SlowJournal(MemoryJournal):
+        async def get(self, key: SessionKey) -> SessionInfo | None:
+            await turnstile.pass_through()
+            return await super().get(key)
+
+    async with opened(SlowJournal()) as journal, hub_for(echo, journal=journal) as hub:
+        assert await turnstile.let_three_pass(lambda: hub.session("gone")) == 1
 
 
 async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,8 @@
 """The questions: answers are checked against their questions, and the first one wins."""
 
 import asyncio
+import math
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand, TrunklineError
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
-from trunkline.session.questions import OpenQuestions, check_answer, seconds_left
+from trunkline.session.questions import OpenQuestions, check_answer, expiring, seconds_left
 
 
 def asked(question: Question, question_id: str = "q") -> ev.Asked:
@@ -142,3 +144,16 @@ async def test_all_answers_are_taken_or_none() -> None:
 def test_a_question_of_an_earlier_process_keeps_its_own_deadline() -> None:
     assert seconds_left(ev.Asked(question_id="q", question=PERMISSION, expires_at=1.0), 60) == 0
     assert seconds_left(asked(PERMISSION), 60) == 60
+
+
+@pytest.mark.parametrize("endless", [math.inf, math.nan])
+async def test_a_question_without_end_has_a_time_that_every_wire_can_tell(endless: float) -> None:
+    told: list[ev.Event] = []
+    questions = OpenQuestions(told.append)
+    questions.ask(asked(PERMISSION), expires_in=endless)
+    questions.reopen(expiring(asked(PERMISSION, "q2"), endless), expires_in=endless)
+    [event] = told
+    assert isinstance(event, ev.Asked)
+    for one in (event, questions.open["q2"]):
+        assert int((one.expires_at or 0) * 1000) > time.time() * 1000
+    questions.discard_all()

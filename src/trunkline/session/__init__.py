@@ -1,9 +1,7 @@
 """Sessions: everything that lives longer than a connection. Names are loaded when they are first used.
 
 * ``adopt``: takes over what an agent remembers and the journal does not know
-* ``agent_events``: what an agent's events change in its session, and which ones it may not emit
 * ``base``: what a session offers in every process: reading it and sending it commands
-* ``coalesce``: joins neighbouring deltas, and gives events their positions
 * ``context``: ``TurnContext``: what an agent can do
 * ``followers``: cancels a turn that no reader follows any more
 * ``form_answers``: checks a filled-in form against its schema
@@ -12,11 +10,9 @@
 * ``hosted``: turns that run in a program of the user's own
 * ``hub``: the sessions of one agent on one journal
 * ``ids``: random ids
-* ``out_of_turn``: events that concern a session and none of its turns
 * ``owners``: how a process claims a session, keeps it and gives it up
 * ``permissions``: policy and earlier answers, and arguments that a person edited
 * ``questions``: open questions: first answer, expiry, withdrawal
-* ``reader``: follows a stream at its own pace
 * ``receipts``: prompts that were accepted: those that wait, and where the turns of the others begin
 * ``remote``: commands between processes
 * ``run_start``: where a wire run begins in its turn
@@ -24,12 +20,10 @@
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
 * ``starters``: which client started which turn
-* ``steering``: messages that join the turn that is running
-* ``stream``: the events of a session: legal, numbered, shown, written
+* ``stream``: the events of a session on their way to the journal and to readers
 * ``tasks``: the tasks that run beside a turn
-* ``turn``: one prompt on its way through an agent
-* ``turn_base``: ``BaseTurn``: what every turn does, and how it ends
-* ``usage``: adds up the tokens of a turn
+* ``titles``: the title of a session, and who chose it
+* ``turns``: the turns of a session, from a prompt to its end
 * ``view``: ``SessionView``: the session as its agent sees it
 * ``window``: shows a turn through an encoder, from a cursor on
 * ``workspace_guard``: asks the policy for every access to files and terminals

@@ -14,7 +14,6 @@ A conversation that a client sent can be taken over as well (``import_history``)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -35,7 +34,7 @@ from trunkline.conversation import (
 )
 from trunkline.errors import SessionBusy
 from trunkline.session.ids import new_id
-from trunkline.session.questions import named
+from trunkline.session.questions import expiring, named
 from trunkline.session.session import Session
 
 
@@ -54,13 +53,12 @@ async def adopt(session: Session, *, is_new: bool = False) -> None:
     questions = [state.asked for state in remembered.questions.values() if state.answered is None]
     for event in as_events(news, remembered.calls, lambda: new_id("turn"), questions):
         if isinstance(event, ev.Asked):
-            event = msgspec.structs.replace(event, expires_at=time.time() + session.settings.question_ttl)
-            event = named(event, session.question_ids)
+            event = named(expiring(event, session.settings.question_ttl), session.question_ids)
         session.emit(event)
     if questions:
         await session.recover(None if session.hooks.can_resume(questions) else PROCESS_ENDED)
     await session.durable()
-    session.title_from(next((message.text for message in news if message.role == "user"), ""))
+    session.title.take_first_line(next((message.text for message in news if message.role == "user"), ""))
 
 
 async def import_history(session: Session, events: Iterable[ev.Event]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -27,10 +27,10 @@ from trunkline.session.history.open_state import OpenState
 from trunkline.session.owners import OwnerProcess
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.reader import Reader
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.settings import Settings
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
+from trunkline.session.stream.reader import Reader
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 
@@ -90,6 +90,11 @@ class BaseSession(ABC):
         return self.event_stream.lease is not None
 
     @property
+    def lease_is_current(self) -> bool:
+        """Whether this process may write to the session now."""
+        return self.event_stream.lease_is_current
+
+    @property
     def is_suspended(self) -> bool:
         """Whether the turn waits for the answers to its questions."""
         return self.event_stream.grammar.phase is Phase.SUSPENDED
@@ -103,6 +108,11 @@ class BaseSession(ABC):
     def last_turn_id(self) -> str | None:
         """The turn that runs, or the last one that ran."""
         return self.event_stream.grammar.turn_id
+
+    @property
+    def changed_at(self) -> float:
+        """The time of the last event; 0 before the first."""
+        return self.event_stream.last.at if self.event_stream.last is not None else 0.0
 
     @property
     def running_turn_id(self) -> str | None:
@@ -120,9 +130,14 @@ class BaseSession(ABC):
         return self.event_stream.grammar.memory.asked
 
     @property
+    def answered_by(self) -> Mapping[str, str | None]:
+        """The newest questions that were answered, by id, each with who answered it."""
+        return self.questions.answered
+
+    @property
     def followers(self) -> int:
         """How many readers follow the session in this process."""
-        return self.event_stream.readers
+        return self.event_stream.followers
 
     @property
     def position(self) -> Cursor:
@@ -160,9 +175,17 @@ class BaseSession(ABC):
             outline, start = await self.earlier_turns.outline()
         return outline, start
 
+    def receipt(self, prompt_id: str) -> Receipt | None:
+        """What became of a prompt; None for one that is unknown here."""
+        return self.receipts.by_prompt.get(prompt_id)
+
     def turn_start(self, turn_id: str) -> int | None:
         """The first record of a turn; None for one that is unknown here."""
         return self.receipts.turn_starts.get(turn_id)
+
+    def turn_start_before(self, seq: int) -> int:
+        """The first record of the last turn that began at or before a record; 1 if there is none."""
+        return max((start for start in self.receipts.turn_starts.values() if start <= seq), default=1)
 
     async def start_of(self, turn_id: str) -> int:
         """The first record of a turn; waits for one that another process just began."""
@@ -174,6 +197,28 @@ class BaseSession(ABC):
             raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
         return start
 
+    # -- writing -----------------------------------------------------------------------------------
+
+    def emit(self, event: ev.Event) -> None:
+        """Add an event to the session's stream; only the owner may."""
+        self.event_stream.emit(event)
+
+    async def durable(self) -> None:
+        """Wait until every event so far is stored."""
+        await self.event_stream.durable()
+
+    def watch_questions(self, on_asked: Callable[[ev.Asked], None]) -> None:
+        """Call this with each question that a turn of this process asks, in the task that asks it."""
+        self.questions.on_asked = on_asked
+
+    def holds_question(self, question_id: str) -> bool:
+        """Whether a question waits for its answer in this process."""
+        return question_id in self.questions.open
+
+    def withdraw_question(self, question_id: str, reason: str) -> None:
+        """Withdraw a question that is open in this process."""
+        self.questions.withdraw_one(question_id, reason)
+
     # -- following ---------------------------------------------------------------------------------
 
     def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
@@ -184,6 +229,10 @@ class BaseSession(ABC):
         """Follow the session from a cursor on (None: from now on)."""
         self.check_open()
         return await self.event_stream.subscribe(after)
+
+    async def find_gap(self, after: Cursor) -> Gap | None:
+        """Say what a reader at a cursor has missed for good; None if it can go on from there."""
+        return await self.event_stream.find_gap(after)
 
     def subscribe_from(self, seq: int) -> Reader:
         """Follow the session from a record on."""

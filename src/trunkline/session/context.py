@@ -76,11 +76,15 @@ class TurnContext:
     def __init__(self, turn: RunningTurn, prompt: Prompt, session: SessionView) -> None:
         self._turn = turn
         self.turn_id = turn.turn_id
+        """The id of this turn."""
         self.emit_text: Callable[[str, str], None] = turn.emit_text
         """Emit a piece of text of the message with this id, by the shortest way. Safe from any thread."""
         self.prompt = prompt
+        """What the person said: ``text``, and all blocks in ``content``."""
         self.session = session
+        """The session as the agent sees it: its id, folder, options and client."""
         self.state = SharedState(self)
+        """The state that the agent shares with the front ends."""
         self._messages = 1
         self._calls = 0
         self._question_numbers = itertools.count(1)
@@ -97,6 +101,7 @@ class TurnContext:
         self._recorded: set[ev.Decided] = set()
         self._message_id = f"{turn.prefix}.1"
         self._message_over = False
+        self._has_text = False
 
     # -- emitting ----------------------------------------------------------------------------------
 
@@ -120,7 +125,15 @@ class TurnContext:
     @property
     def message_id(self) -> str:
         """The assistant message that yielded text belongs to; after a call or an answer it is another one."""
+        self._has_text = True
         return self.new_message() if self._message_over else self._message_id
+
+    def in_message(self, call: ev.ToolCall) -> ev.ToolCall:
+        """Put a yielded call that names no message into that of the text before it, as ``tool`` does."""
+        if call.message_id is not None or call.lane is not None or not self._has_text:
+            return call
+        self._message_over = True
+        return msgspec.structs.replace(call, message_id=self._message_id)
 
     def new_message(self) -> str:
         """Begin another assistant message and give its id."""
@@ -384,6 +397,11 @@ class TurnContext:
             return None
         self.record(request, decision)
         return decision
+
+    def policy_denial(self, request: ToolRequest) -> str | None:
+        """Why the policy denies a call, without a record of it; None where it does not."""
+        decision = self._turn.permissions.decide(request)
+        return None if decision is None or decision or decision.by != "policy" else decision.reason
 
     def record(self, request: ToolRequest, decision: Decision) -> None:
         """Store a decision that no person was asked for, once in a turn."""

@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from trunkline.agents.interface import Agent, Closes, DeletesSessions, Forks, Prepares
 from trunkline.agents.optional_methods import recall
@@ -72,7 +73,8 @@ class Hub:
         self.default_cwd = None if default_cwd is None else existing_folder(default_cwd)
         self.owner = new_owner()
         self._sessions: dict[SessionKey, Session] = {}
-        self._opening: dict[SessionKey, asyncio.Lock] = {}
+        # A lock lives as long as somebody holds it or waits for it.
+        self._opening: WeakValueDictionary[SessionKey, asyncio.Lock] = WeakValueDictionary()
         self._tasks: list[asyncio.Task[None]] = []
         self._change = asyncio.Event()
         self._activity = asyncio.Event()
@@ -145,28 +147,24 @@ class Hub:
         self._check_open()
         key = SessionKey(principal, session_id)
         lock = self._opening.setdefault(key, asyncio.Lock())
-        try:
-            async with lock:
-                live = self._sessions.get(key)
-                if live is not None and not live.closed:
-                    live.last_used_at = time.monotonic()
-                    # The one that was asked for last stands last.
-                    self._sessions[key] = self._sessions.pop(key)
-                    return live
-                if live is not None:
-                    await live.released.wait()
-                await self._wait_for_agent(key)
-                info = await self.journal.get(key)
-                if info is None:
-                    info = await self._recall(key)
-                elif self.may_run(info):
-                    await self._try_to_prepare()
-                session = await self._open(info, mcp_servers, client)
-                await adopt(session)
-                return session
-        finally:
-            if not lock.locked():
-                self._opening.pop(key, None)
+        async with lock:
+            live = self._sessions.get(key)
+            if live is not None and not live.closed:
+                live.last_used_at = time.monotonic()
+                # The one that was asked for last stands last.
+                self._sessions[key] = self._sessions.pop(key)
+                return live
+            if live is not None:
+                await live.released.wait()
+            await self._wait_for_agent(key)
+            info = await self.journal.get(key)
+            if info is None:
+                info = await self._recall(key)
+            elif self.may_run(info):
+                await self._try_to_prepare()
+            session = await self._open(info, mcp_servers, client)
+            await adopt(session)
+            return session
 
     async def _recall(self, key: SessionKey) -> SessionInfo:
         """Make a session of what only the agent remembers: a conversation held elsewhere."""
@@ -216,9 +214,16 @@ class Hub:
             await self.agent.delete_session(_view_of(info))
         return await self.journal.delete(key)
 
-    async def fork(self, session: Session, session_id: str | None = None) -> Session:
-        """Open a new session that begins with everything of another one so far."""
+    async def fork(
+        self, session: Session, session_id: str | None = None, *, to_message_id: str | None = None
+    ) -> Session:
+        """Open a new session that begins with everything of another one so far, or up to a message."""
         await session.wait_for_ending_turn()
+        if not session.may_run:
+            # Its copy would belong to the agent of this hub.
+            raise SessionBusy(
+                f"this session belongs to {session.info.target!r}: fork it where that is served"
+            )
         if session.busy:
             raise SessionBusy("a turn is running in this session: wait for it before forking")
         fork = await self.create(
@@ -233,13 +238,15 @@ class Hub:
                 await session.read_kept()
                 await self.agent.fork(fork.view, session.view)
             await self._copy(session, fork)
+            await fork.open()
+            if to_message_id is not None:
+                await fork.rewind(to_message_id)
         except BaseException:
             # Half a conversation must not stand under the new name, if the journal still takes that.
             with contextlib.suppress(JournalError):
                 await self.delete(fork.session_id, principal=session.info.principal)
             raise
-        await fork.open()
-        fork.set_title(session.info.title)
+        fork.title.set(session.info.title)
         return fork
 
     async def _copy(self, session: Session, fork: Session) -> None:

@@ -28,7 +28,7 @@ from trunkline.errors import Fenced, SessionBusy, SessionNotFound, TrunklineErro
 from trunkline.journal import Held, Lease, SessionKey
 from trunkline.journal.lease_clock import boot_id, lease_clock
 from trunkline.session.ids import new_id
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 
 log = logging.getLogger("trunkline.session")
 

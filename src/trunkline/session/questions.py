@@ -22,6 +22,8 @@ from trunkline.session.form_answers import check_form_answer
 from trunkline.transports.event_loops import running_loop
 
 _REMEMBERED = 1000
+_LONGEST = 100 * 366 * 86400.0
+"""Seconds; whoever asks without end (``math.inf``) gets these, as no wire has a number for it."""
 
 
 class OpenQuestions:
@@ -47,7 +49,7 @@ class OpenQuestions:
     def ask(self, asked: ev.Asked, *, expires_in: float) -> asyncio.Future[ev.Answered]:
         """Put a question to the followers; the future is its answer."""
         future: asyncio.Future[ev.Answered] = asyncio.get_running_loop().create_future()
-        asked = msgspec.structs.replace(asked, expires_at=time.time() + expires_in)
+        asked = expiring(asked, expires_in)
         self.reopen(asked, expires_in=expires_in)
         self._waiting[asked.question_id] = future
         self._emit(asked)
@@ -60,7 +62,7 @@ class OpenQuestions:
         question_id = asked.question_id
         self._open[question_id] = asked
         loop = asyncio.get_running_loop()
-        self._timers[question_id] = loop.call_later(expires_in, self._expire, question_id)
+        self._timers[question_id] = loop.call_later(_bounded(expires_in), self._expire, question_id)
 
     def check(self, answers: Iterable[Answer]) -> list[ev.Answered]:
         """Give what these answers would mean, without recording them; raises if one is wrong."""
@@ -224,6 +226,15 @@ def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
         number += 1
         name = f"{key}.{number}"
     return msgspec.structs.replace(asked, question_id=name)
+
+
+def expiring(asked: ev.Asked, expires_in: float) -> ev.Asked:
+    """Give a question that is asked now, with the time of its end."""
+    return msgspec.structs.replace(asked, expires_at=time.time() + _bounded(expires_in))
+
+
+def _bounded(seconds: float) -> float:
+    return seconds if seconds <= _LONGEST else _LONGEST  # Also for NaN.
 
 
 def seconds_left(asked: ev.Asked, ttl: float) -> float:

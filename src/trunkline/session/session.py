@@ -17,7 +17,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.optional_methods import AgentHooks
-from trunkline.commands import Answer, Cancel, Command, HandOver, Prompt, Rewind, SetConfig
+from trunkline.commands import Answer, Cancel, Command, HandOver, Prompt, Rename, Rewind, SetConfig
 from trunkline.cursor import Entry
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Phase
@@ -29,22 +29,21 @@ from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
-from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.owners import Ownership
 from trunkline.session.questions import named, seconds_left
 from trunkline.session.receipts import PromptQueue, Receipt
 from trunkline.session.remote import RemoteCommands
-from trunkline.session.steering import Steering
 from trunkline.session.tasks import BackgroundTasks
-from trunkline.session.turn import Turn
+from trunkline.session.titles import SessionTitle
+from trunkline.session.turns.out_of_turn import OutOfTurnEvents, begin_agent_turn
+from trunkline.session.turns.steering import Steering
+from trunkline.session.turns.turn import Turn
 from trunkline.session.view import Run
 from trunkline.session.workspace_guard import WorkspaceGuard
 
 __all__ = ["Receipt", "Session"]
 
 log = logging.getLogger("trunkline.session")
-
-_TITLE_LENGTH = 80
 
 
 class Session(BaseSession):
@@ -62,7 +61,7 @@ class Session(BaseSession):
         self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
         self._queue = PromptQueue(self.open_state.queue, hub.settings.queue_limit, self.emit)
         self.steering = Steering(self, self._queue)
-        self._naming: asyncio.Task[None] | None = None
+        self.title = SessionTitle(self)
         self._rewinding = asyncio.Lock()
         self._commands = 0  # How many are being carried out here.
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
@@ -125,8 +124,8 @@ class Session(BaseSession):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs here and no reader follows."""
-        return not (self._has_work or self.tasks or self.ownership.is_claiming or self.followers)
+        """Whether nothing runs here and nobody reads."""
+        return not (self._has_work or self.tasks or self.ownership.is_claiming or self.event_stream.readers)
 
     @property
     def can_hand_over(self) -> bool:
@@ -163,6 +162,8 @@ class Session(BaseSession):
         self.check_open()
         if await self.own():
             return await self.carry_out(command)
+        if isinstance(command, Rename) and not self.may_run and await self.title.rename_at_rest(command):
+            return {}
         return await self.remote.delegate(command)
 
     async def carry_out(self, command: Command) -> dict[str, Any]:
@@ -186,11 +187,12 @@ class Session(BaseSession):
             await self._set_config(command)
         elif isinstance(command, Rewind):
             await self._rewind(command)
+        elif isinstance(command, Rename):
+            self.title.rename(command)
         elif not isinstance(command, HandOver):  # This process has the session already.
             self._queue.discard(command.prompt_id, "withdrawn")
         await self.durable()
-        if self._naming is not None:
-            await asyncio.wait({self._naming})  # A client that sees the title finds it in the list.
+        await self.title.written()  # A client that sees the title finds it in the list.
         return result
 
     # -- prompts and turns -------------------------------------------------------------------------
@@ -235,7 +237,7 @@ class Session(BaseSession):
         # The agent gets a state of its own, which it may change: its client compares with the one it sent.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.start_turn(turn_id, prompt)
-        self.title_from(prompt.text)
+        self.title.take_first_line(prompt.text)
         return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
     def start_turn(self, turn_id: str, prompt: Prompt, run: Run | None = None) -> None:
@@ -252,6 +254,10 @@ class Session(BaseSession):
             self._followers_changed(self.followers)
         if self._queue and self.turn is None and not self.closed:
             self._start(*self._queue.take())
+
+    async def offer_steering(self, prompt_id: str, prompt: Prompt) -> Receipt | None:
+        """Offer a prompt to the running turn; None if the turn does not take it."""
+        return await self.steering.offer(prompt_id, prompt)
 
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs here."""
@@ -310,6 +316,12 @@ class Session(BaseSession):
         """Put a turn's question to the followers."""
         return self.questions.ask(named(asked, self.question_ids), expires_in=ttl)
 
+    def record_answer(self, answer: Answer) -> None:
+        """Record an answer that the agent has been given already; its turn goes on."""
+        recorded = self.questions.answer([answer])
+        if self.turn is not None:
+            self.turn.resume(recorded)
+
     def _question_expired(self, answered: ev.Answered) -> None:
         if self.turn is None:
             return
@@ -357,18 +369,11 @@ class Session(BaseSession):
         self.event_stream.add_command(command)
         self.emit(ev.Rewound(to_message_id=target))
 
-    def title_from(self, text: str) -> None:
-        """Take the first line of a user's message as the title, unless there is one."""
-        if self.info.title is None and text.strip():
-            self.set_title(text.strip().splitlines()[0][:_TITLE_LENGTH])
-
-    def set_title(self, title: str | None) -> None:
-        """Give the session a title."""
-        self.info = msgspec.structs.replace(self.info, title=title)
-        self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
-        self.tasks.keep(self._naming)
-
     # -- ownership ---------------------------------------------------------------------------------
+
+    async def take_over(self, within: float) -> None:
+        """Become the owner, from a process that runs no turn; SessionBusy if that takes longer."""
+        await self.ownership.take_over(within)
 
     async def own(self) -> bool:
         """Become the owner if no other process is; True when this process owns the session."""
@@ -469,21 +474,12 @@ class Session(BaseSession):
 
     # -- bookkeeping -------------------------------------------------------------------------------
 
-    def emit(self, event: ev.Event) -> None:
-        """Add an event to the session's stream; only the owner may."""
-        self.event_stream.emit(event)
-
     def _emit_out_of_turn(self, event: ev.Event) -> bool:
         if not self.event_stream.lease_is_current:
             return False
-        if isinstance(event, ev.InfoChanged):
-            self.set_title(event.title)
-        self.emit(event)
+        if not isinstance(event, ev.InfoChanged) or self.title.set_by_agent(event.title):
+            self.emit(event)
         return True
-
-    async def durable(self) -> None:
-        """Wait until every event so far is stored."""
-        await self.event_stream.durable()
 
     async def wait_for_snapshots(self) -> None:
         """Wait until no snapshot is being written."""
@@ -497,4 +493,4 @@ class Session(BaseSession):
         """Apply an entry that another process wrote."""
         self.open_state.apply(entry)
         if isinstance(entry.event, ev.InfoChanged):
-            self.info = msgspec.structs.replace(self.info, title=entry.event.title)
+            self.title.apply(entry.event)

@@ -1,14 +1,14 @@
 """Earlier turns: read when they are asked for, shared, and discarded after a while."""
 
 from tests.hubs import soon
-from tests.session.test_stream import owned_stream
+from tests.session.stream.test_event_stream import owned_stream
 
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session.history.earlier_turns import EarlierTurns
 from trunkline.session.receipts import Receipts
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 
 
 async def two_turns() -> tuple[EventStream, EarlierTurns]:

@@ -18,7 +18,7 @@ from trunkline.folding import Folder
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.session.history.snapshots import OUTLINE, read_outline
 from trunkline.session.receipts import Receipts
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 
 _SMALL = 64 * 1024
 """Bytes that are read at once; for more, others may run meanwhile."""

@@ -24,7 +24,7 @@ from trunkline.session.questions import OpenQuestions
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.view import SessionView
 
-VERSION = 2
+VERSION = 3
 """Changes with the form of the snapshot, and with what is learned from a record."""
 
 
@@ -45,6 +45,7 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
     state: Any = None
     state_before: Any = None
     queue: dict[str, tuple[Content, ...]] = {}
+    title_chosen: bool = False
 
 
 _decoder = msgspec.json.Decoder(OpenSnapshot)
@@ -71,6 +72,8 @@ class OpenState:
         self.last: Entry | None = None
         self.state_before: Any = None
         """The shared state when the last turn began."""
+        self.title_chosen = False
+        """Whether a person chose the session's title, which its agent does not change then."""
         self._options: tuple[ConfigOption, ...] | None = None
         self._commands: tuple[ev.CommandInfo, ...] | None = None
 
@@ -126,6 +129,9 @@ class OpenState:
         self._commands = event.commands
         self.view.apply(event)
 
+    def _info_changed(self, event: ev.InfoChanged, seq: int) -> None:
+        self.title_chosen = event.by is not None and event.title is not None
+
     def _state_changed(self, event: ev.StateReplaced | ev.StatePatched, seq: int) -> None:
         self.view.apply(event)
 
@@ -140,6 +146,7 @@ class OpenState:
         ev.Answered: _answered,
         ev.ConfigChanged: _options_changed,
         ev.CommandsChanged: _commands_changed,
+        ev.InfoChanged: _info_changed,
         ev.StateReplaced: _state_changed,
         ev.StatePatched: _state_changed,
     }
@@ -169,6 +176,7 @@ class OpenState:
                 state=self.view.state,
                 state_before=self.state_before,
                 queue={prompt_id: prompt.content for prompt_id, prompt in self.queue.items()},
+                title_chosen=self.title_chosen,
             )
         )
 
@@ -187,6 +195,7 @@ class OpenState:
             self.view.commands = kept.commands
         self.view.replace_state(kept.state)
         self.state_before = kept.state_before
+        self.title_chosen = kept.title_chosen
         self.queue.clear()
         self.queue |= {prompt_id: Prompt(content=content) for prompt_id, content in kept.queue.items()}
 

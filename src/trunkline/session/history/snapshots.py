@@ -21,7 +21,7 @@ from trunkline.grammar import Phase
 from trunkline.journal import Record, Snapshot
 from trunkline.outline import Outline, OutlineReader, Step, TurnOutline
 from trunkline.session.history.open_state import VERSION, OpenSnapshot, OpenState, read_snapshot
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 
 log = logging.getLogger("trunkline.session")
 

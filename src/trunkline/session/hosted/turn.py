@@ -29,7 +29,7 @@ from trunkline.session.handles import check_plain, discard
 from trunkline.session.hosted.frontends import HostedFrontEnd, HostedOutput, RunInfo
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.turn_base import BaseTurn, with_well_formed_text
+from trunkline.session.turns.base_turn import BaseTurn, with_well_formed_text
 from trunkline.session.view import SessionView
 from trunkline.transports.event_loops import background_loop, wait_in_thread
 

@@ -18,9 +18,10 @@ from trunkline.commands import Prompt
 from trunkline.session.ids import new_id
 from trunkline.session.receipts import PromptQueue, Receipt, Receipts
 from trunkline.session.settings import Settings
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 from trunkline.session.tasks import BackgroundTasks
-from trunkline.session.turn import Turn, undecided
+from trunkline.session.titles import SessionTitle
+from trunkline.session.turns.turn import Turn, undecided
 
 
 class SteeredSession(Protocol):
@@ -38,8 +39,10 @@ class SteeredSession(Protocol):
     async def wait_for_rewind(self) -> None:
         """Wait until no rewind is under way."""
 
-    def title_from(self, text: str) -> None:
-        """Take a title from a user's message, unless there is one."""
+    @property
+    def title(self) -> SessionTitle:
+        """The session's title."""
+        ...
 
 
 class Steering:
@@ -98,5 +101,5 @@ class Steering:
         self._session.receipts.remember(
             Receipt(prompt_id=prompt_id, turn_id=turn.turn_id, message_id=message_id, steered=True)
         )
-        self._session.title_from(prompt.text)
+        self._session.title.take_first_line(prompt.text)
         return msgspec.structs.replace(prompt, message_id=message_id)

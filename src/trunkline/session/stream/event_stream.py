@@ -41,9 +41,10 @@ from trunkline.events import (
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
 from trunkline.journal.lease_clock import lease_clock
-from trunkline.session.coalesce import Coalescer
-from trunkline.session.reader import WHOLE, Reader
 from trunkline.session.settings import Settings
+from trunkline.session.stream import unstored
+from trunkline.session.stream.coalesce import Coalescer
+from trunkline.session.stream.reader import WHOLE, Reader
 
 _SLICE = 200
 """How many records are taken over before others may run again."""
@@ -296,7 +297,8 @@ class EventStream:
         end = self.position
         if end.record < from_seq:
             return
-        async with self.subscribe_from(from_seq) as reader:
+        after = Cursor(self.fence, from_seq - 1, WHOLE)
+        async with self._attach(after, live=False, follows=False) as reader:
             async for entry in reader:
                 yield entry
                 if (entry.seq, entry.offset) >= (end.record, end.offset):
@@ -312,13 +314,17 @@ class EventStream:
         """Stop pushing to a reader."""
         if reader in self._readers:
             self._readers.remove(reader)
-            if self.on_followers_changed is not None:
-                self.on_followers_changed(len(self._readers))
+            self._notice(reader)
 
     @property
     def readers(self) -> int:
-        """How many readers there are."""
+        """How many readers there are, with those that only read what is there already."""
         return len(self._readers)
+
+    @property
+    def followers(self) -> int:
+        """How many of the readers stay: who reads the past for a moment keeps no abandoned turn alive."""
+        return sum(reader.follows for reader in self._readers)
 
     def close(self, error: TrunklineError, *, failed_turn: str | None = None) -> None:
         """Show what may be shown, fail every reader with ``error``; nothing can be emitted any more.
@@ -332,12 +338,12 @@ class EventStream:
         self._show()
         self._held_from = 0
         self._outbox = [
-            msgspec.structs.replace(entry, event=_unstored(entry.event, error))
+            msgspec.structs.replace(entry, event=unstored.shown_instead(entry.event, error))
             for entry in self._outbox
             if not isinstance(entry.event, Asked | TurnSuspended)
         ]
         if failed_turn is not None:
-            self.emit(_failure(failed_turn, error))
+            self.emit(unstored.failed_turn(failed_turn, error))
             self._held_from = 0
         self._show()
         if self._timer is not None:
@@ -352,16 +358,19 @@ class EventStream:
         if self._closed is not None:
             raise self._closed
 
-    def _attach(self, after: Cursor, *, live: bool = True) -> Reader:
-        reader = Reader(self, after, backlog=self.settings.reader_backlog, live=live)
+    def _attach(self, after: Cursor, *, live: bool = True, follows: bool = True) -> Reader:
+        reader = Reader(self, after, backlog=self.settings.reader_backlog, live=live, follows=follows)
         if self._closed is not None:
             # It gives what is stored, and then the reason why nothing follows.
             reader.fail(self._closed)
             return reader
         self._readers.append(reader)
-        if self.on_followers_changed is not None:
-            self.on_followers_changed(len(self._readers))
+        self._notice(reader)
         return reader
+
+    def _notice(self, changed: Reader) -> None:
+        if changed.follows and self.on_followers_changed is not None:
+            self.on_followers_changed(self.followers)
 
     async def find_gap(self, cursor: Cursor) -> Gap | None:
         """Give the gap if the position that a cursor names is not part of this journal."""
@@ -481,15 +490,3 @@ class EventStream:
         self._wake()
         if self.on_failed is not None:
             self.on_failed(self._error)
-
-
-def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:
-    return TurnFailed(turn_id=turn_id, code=error.code, message=str(error), fault="ours")
-
-
-def _unstored(event: AnyEvent, error: TrunklineError) -> AnyEvent:
-    """What readers see instead of an end or an answer that is not stored."""
-    if isinstance(event, Answered):
-        lost = Answered(question_id=event.question_id, outcome="cancelled", reason=str(error), by="trunkline")
-        return msgspec.structs.replace(lost, turn_id=event.turn_id, lane=event.lane)
-    return _failure(event.turn_id, error) if isinstance(event, TurnFinished | TurnFailed) else event

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -30,11 +31,11 @@ from trunkline.errors import (
 )
 from trunkline.folding import fold
 from trunkline.grammar.event_check import check_event, is_plain_text, well_formed
-from trunkline.session.agent_events import TurnSession, apply_to_session
 from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.handles import wait_in_loop
 from trunkline.session.permissions import Permissions
-from trunkline.session.turn_base import BaseTurn, with_well_formed_text
+from trunkline.session.turns.agent_events import TurnSession, apply_to_session
+from trunkline.session.turns.base_turn import BaseTurn, with_well_formed_text
 from trunkline.session.view import Run
 
 T = TypeVar("T")
@@ -476,6 +477,9 @@ def undecided(when: str) -> SessionBusy:
 def _describe(error: BaseException) -> str:
     """Describe an error; one whose text cannot be made gets the name of its type."""
     try:
-        return f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
     except Exception:
         return type(error).__name__
+    # What a new agent often does is to take the prompt for its text.
+    used_as_text = isinstance(error, AttributeError | TypeError) and re.search(r"""["']Prompt["']""", text)
+    return f"{text}; the text of a prompt is prompt.text" if used_as_text else text

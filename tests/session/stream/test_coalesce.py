@@ -14,8 +14,8 @@ from trunkline.commands import Cancel
 from trunkline.cursor import piece_of, remainder
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
-from trunkline.session.coalesce import Coalescer
 from trunkline.session.settings import Settings
+from trunkline.session.stream.coalesce import Coalescer
 
 LIMIT = Settings().coalesce_limit
 

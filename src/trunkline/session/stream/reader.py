@@ -40,8 +40,14 @@ class ReaderSource(Protocol):
 class Reader:
     """A position in a stream that moves forward; use it as an async context manager and iterator."""
 
-    def __init__(self, stream: ReaderSource, after: Cursor, *, backlog: int, live: bool = True) -> None:
-        """Begin after a position; ``backlog`` is how many entries may wait in memory."""
+    def __init__(
+        self, stream: ReaderSource, after: Cursor, *, backlog: int, live: bool = True, follows: bool = True
+    ) -> None:
+        """Begin after a position; ``backlog`` is how many entries may wait in memory.
+
+        One that ``follows`` is a client that stays; else it only reads what is there already.
+        """
+        self.follows = follows
         self._stream = stream
         self._backlog = backlog
         self._seq = after.record

@@ -17,8 +17,9 @@ from trunkline.json_patch import PatchError
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.settings import Settings
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
 from trunkline.session.tasks import BackgroundTasks
+from trunkline.session.titles import SessionTitle
 from trunkline.session.view import SessionView
 
 # Only the session emits these: it alone knows about turns, windows, the queue and decisions.
@@ -64,8 +65,10 @@ class TurnSession(Protocol):
         """Put a question to the followers."""
         ...
 
-    def set_title(self, title: str | None) -> None:
-        """Give the session a title."""
+    @property
+    def title(self) -> SessionTitle:
+        """The session's title."""
+        ...
 
     async def history(self, *, before_turn: str | None = None) -> Conversation:
         """Fold what came before a turn."""
@@ -105,7 +108,7 @@ def apply_to_session(event: ev.Event, session: TurnSession, *, agent_began: bool
     elif isinstance(event, ev.CommandsChanged):
         session.view.commands = event.commands
     elif isinstance(event, ev.InfoChanged):
-        session.set_title(event.title)
+        return session.title.set_by_agent(event.title)
     elif isinstance(event, ev.Asked):
         session.questions.reopen(event, expires_in=session.settings.question_ttl)
     elif isinstance(event, ev.Answered):

@@ -11,7 +11,7 @@ from trunkline.errors import AgentProtocolError
 from trunkline.questions import Form
 from trunkline.session.context import TurnContext
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.turn_base import BaseTurn, with_well_formed_text
+from trunkline.session.turns.base_turn import BaseTurn, with_well_formed_text
 from trunkline.session.view import SessionView
 
 FORM = Form(message="Who?", fields={"type": "object", "properties": {}})
@@ -63,7 +63,7 @@ def test_a_block_is_media_and_anything_else_is_refused_by_name() -> None:
     turn = Turn()
     turn.emit(ImageBlock(data="eA==", mime_type="image/png"))
     assert type(turn.emitted[0]) is ev.Media
-    with pytest.raises(AgentProtocolError, match="the agent yielded a int; yield text"):
+    with pytest.raises(AgentProtocolError, match="the agent gave an object of type int: give text"):
         turn.emit(42)
 
 

@@ -19,7 +19,7 @@ from trunkline.commands import Prompt
 from trunkline.errors import AgentProtocolError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar.event_check import check_event
 from trunkline.session.ids import new_id
-from trunkline.session.turn import Turn
+from trunkline.session.turns.turn import Turn
 from trunkline.session.view import Run, SessionView
 
 log = logging.getLogger("trunkline.session")

@@ -16,9 +16,9 @@ from trunkline.journal import Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.memory import MemoryJournal
 from trunkline.questions import Form
-from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
+from trunkline.session.stream.reader import Reader
 
 KEY = SessionKey("local", "s")
 

@@ -17,7 +17,7 @@ from trunkline.errors import AgentProtocolError
 from trunkline.grammar.event_check import well_formed
 from trunkline.session.context import TurnContext
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.usage import Account, add_usage
+from trunkline.session.turns.usage import Account, add_usage
 
 
 class BaseTurn:
@@ -63,7 +63,7 @@ class BaseTurn:
     def _event_of(self, item: Any) -> ev.Event:
         """Make an event of what an agent emits; anything else raises AgentProtocolError."""
         if isinstance(item, ev.Event):
-            return item
+            return self.ctx.in_message(item) if type(item) is ev.ToolCall else item
         if isinstance(item, TextBlock):
             item = item.text
         if isinstance(item, str):
@@ -72,8 +72,9 @@ class BaseTurn:
             content = cast("Content", item)
             return ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content)
         raise AgentProtocolError(
-            f"{self._agent_name} yielded a {type(item).__name__}; "
-            "yield text, an event (trunkline.events) or a content block (trunkline.content)"
+            f"{self._agent_name} gave an object of type {type(item).__name__}: "
+            "give text, an event (trunkline.events) or a content block (trunkline.content); "
+            "a function that makes an agent takes one parameter, session"
         )
 
     def _end(self, terminal: ev.TurnFinished | ev.TurnFailed) -> bool:

@@ -1,0 +1,9 @@
+"""The turns of a session, from a prompt to its end.
+
+* ``agent_events``: what an agent's events change in its session, and which ones it may not emit
+* ``base_turn``: ``BaseTurn``: what every turn does, and how it ends
+* ``out_of_turn``: events that concern a session and none of its turns
+* ``steering``: messages that join the turn that is running
+* ``turn``: ``Turn``: one prompt on its way through an agent
+* ``usage``: adds up the tokens of a turn
+"""
