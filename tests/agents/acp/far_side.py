@@ -13,8 +13,8 @@ import pytest
 
 from tests.hubs import WAIT, soon
 from trunkline import events as ev
-from trunkline.agents.acp.permission_requests import Permission
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.permission_requests import Permission
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
 from trunkline.protocols.acp.decoder import AcpDecoder
@@ -79,6 +79,7 @@ class _NearHandler:
             for event in self.decoder.feed(params["update"]):
                 if turn is not None:
                     turn.emit(event)
+            self.requests.take_update(params["update"])
         else:
             self.requests.handle_notification(method, params)
 

@@ -48,7 +48,7 @@ async def connected(*options: str, **settings: Any) -> AsyncGenerator[AgentConne
         await soon(connection.close())
 
 
-class Talk:
+class StdioClient:
     """A session at a scripted agent: prompts, and the updates that came."""
 
     def __init__(self, connection: AgentConnection, session_id: str) -> None:
@@ -79,7 +79,7 @@ class Talk:
         )
 
 
-async def talk(connection: AgentConnection) -> Talk:
+async def talk(connection: AgentConnection) -> StdioClient:
     """Make a session and attach to it."""
     made = await soon(connection.request("session/new", {"cwd": "/tmp", "mcpServers": []}))
-    return Talk(connection, made["sessionId"])
+    return StdioClient(connection, made["sessionId"])

@@ -131,6 +131,12 @@ async def test_a_login_is_wanted_done_and_then_the_session_opens_in_the_same_pro
         await here.agent.logout()
 
 
+async def test_a_login_that_the_agent_refuses_is_told_with_what_it_says_about_it(tmp_path: Path) -> None:
+    async with world(tmp_path, "--login", "--no-authenticate") as here:
+        with pytest.raises(AgentError, match=r"not implemented. It says of it: Run `scripted login` there$"):
+            await here.agent.authenticate("browser")
+
+
 async def test_a_deleted_session_is_deleted_at_the_agent_too(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = await here.hub.create()
@@ -199,3 +205,9 @@ def test_a_command_that_names_a_file_of_our_folder_is_started_there(tmp_path: Pa
     (tmp_path / "package").mkdir()
     assert AcpAgent("python", ["-m", "package"], cwd=tmp_path).folder_for(str(project)) == str(tmp_path)
     assert AcpAgent("agent", ["--root", "."], cwd=tmp_path).folder_for(str(project)) == str(project)
+    for words in (["-m", "agent"], ["-X", "dev", "-m", "agent"], ["--config=agent.py"], ["-c=./agent.py"]):
+        assert AcpAgent("python", words, cwd=tmp_path).folder_for(str(project)) == str(tmp_path), words
+    (tmp_path / "package/inner.py").touch()
+    assert AcpAgent("python", ["-m", "package.inner"], cwd=tmp_path).folder_for(None) == str(tmp_path)
+    for words in (["-m", "other"], ["--config=other.json"], ["--root=."], ["--acp"], ["--name=", "x"]):
+        assert AcpAgent("python", words, cwd=tmp_path).folder_for(str(project)) == str(project), words

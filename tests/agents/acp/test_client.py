@@ -98,6 +98,13 @@ async def test_what_is_connected_is_described_and_connects_once(home: Path) -> N
         assert client.card.title == "Scripted"
         assert [method.kind for method in client.card.auth_methods] == ["agent", "env_var", "terminal"]
         assert "elicitation" not in received(home / "log")[0]["params"]["clientCapabilities"]
+        with pytest.raises(InvalidCommand, match="set the form callback before connect"):
+            client.set_form_callback(lambda form: {})
+        await soon(client.disconnect())
+        client.set_form_callback(lambda form: {})
+        await soon(client.connect())
+        starts = [one["params"] for one in received(home / "log") if one.get("method") == "initialize"]
+        assert starts[-1]["clientCapabilities"]["elicitation"] == {"form": {}}
     await soon(client.disconnect())
 
 

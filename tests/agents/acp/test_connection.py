@@ -67,7 +67,9 @@ async def test_another_version_of_the_protocol_is_refused_with_both_versions() -
 
 async def test_who_ends_before_the_handshake_is_quoted() -> None:
     connection = AgentConnection(sys.executable, ["-Ic", "import sys; sys.exit('no key is set')"])
-    with pytest.raises(HandshakeFailed, match="it ended with code 1: no key is set, before it answered"):
+    with pytest.raises(
+        HandshakeFailed, match=r"initialize was not answered: .* it ended with code 1: no key is set$"
+    ):
         await soon(connection.start())
 
 
@@ -79,12 +81,27 @@ async def test_who_does_not_answer_the_handshake_is_given_up_in_time() -> None:
     assert connection.exit is not None
 
 
+async def test_who_takes_long_to_answer_is_told_of_before_it_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "SLOW_AFTER", 0.05)
+    command, args = scripted("--mute")
+    starting = asyncio.create_task(AgentConnection(command, args, handshake_within=60).start())
+    await until(lambda: "to answer initialize (it may be downloading" in caplog.text)
+    starting.cancel()
+    await asyncio.wait({starting})
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
         (
             '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no","data":"licence"}}',
-            "refused .*licence",
+            "refused initialize: .*licence$",
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"unknown method"}}',
+            "refused initialize: unknown method; does this command speak ACP",
         ),
         ('{"jsonrpc":"2.0","id":1,"result":[]}', "something that is no object"),
     ],

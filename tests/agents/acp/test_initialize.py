@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tests.frontends.acp.schema import find_fault
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
 from trunkline.agents.interface import AuthMethod
+from trunkline.conformance.acp.schema import find_fault
 
 
 def test_our_params_are_what_the_official_schema_wants() -> None:

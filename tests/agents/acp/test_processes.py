@@ -94,14 +94,14 @@ async def test_a_process_that_is_gone_is_not_given_out() -> None:
 async def test_a_process_that_could_not_be_used_yet_waits_for_the_next_who_asks() -> None:
     async with processes() as pool:
         first, second = await pool.take(), await pool.take()
-        pool.give_back(first)
-        pool.give_back(second)
+        pool.keep_for_next(first)
+        pool.keep_for_next(second)
         assert await pool.take() is first
         await soon(second.ended.wait())
     async with processes(shared=True) as pool:
         first = await pool.take()
         await pool.take()
-        pool.give_back(first)
+        pool.keep_for_next(first)
         assert pool.users_of(first) == 1
 
 
@@ -127,7 +127,7 @@ async def test_a_process_is_started_in_the_folder_of_its_session(tmp_path: Path)
         taken = await pool.take(str(tmp_path))
         assert (taken is prepared, taken.cwd) == (False, str(tmp_path))
         await soon(prepared.ended.wait())
-        pool.give_back(taken)
+        pool.keep_for_next(taken)
         assert await pool.take(str(tmp_path)) is taken
 
 

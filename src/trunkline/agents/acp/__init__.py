@@ -3,30 +3,23 @@
 * ``agent``: the agent: its processes, its sessions, logins
 * ``agent_sessions``: the sessions that exist at an agent, for a list and for imports
 * ``client``: ``AcpClient``, for a program that wants a client and nothing else
-* ``client_requests``: answers what an agent asks of an ``AcpClient``
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end
-* ``elicitation_requests``: answers ``elicitation/create`` by questions of the session
 * ``errors``: why an agent process cannot be used, and what an agent's errors mean
-* ``file_requests``: answers ``fs/*`` by the session's files
 * ``held_updates``: keeps updates within limits: a replay, or what waits until a message is decided
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer
 * ``mcp_servers``: the client's MCP servers, as far as the agent can use them
 * ``native_session``: one of our sessions at an agent: its process, its id, its options, opened again
-* ``permission_options``: which of the agent's options an answer stands for; pure
-* ``permission_requests``: answers ``session/request_permission``: the policy, an earlier answer, a person
 * ``processes``: the processes of one agent: one for each session, or one for all
 * ``prompt_blocks``: a prompt as the blocks that the agent takes; pure
 * ``refeed``: a conversation as text, for an agent that does not remember it; pure
 * ``registry``: the agents of the public registry, and the commands that start them
-* ``request_params``: reads the params of the agent's requests, and gives our errors the codes of ACP
-* ``request_turn``: the turn that the agent's requests belong to
-* ``requests``: answers what an agent asks of its client, for one session
+* ``requests``: answers what an agent asks of its client: permissions, forms, files, terminals
 * ``routes``: which session an update, a notification or a request of the agent belongs to
 * ``session``: the prompts of one session: sent, watched, cancelled
 * ``splice``: raw lines between an editor and an agent, with a journal and a policy beside them
-* ``terminal_requests``: answers ``terminal/*`` by the session's terminals
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins
 * ``update_delivery``: delivers updates to a function of a program, one after another
+* ``wire_log``: the newest lines between us and an agent's process, both ways
 """
 
 from __future__ import annotations
@@ -39,7 +32,7 @@ if TYPE_CHECKING:
     from trunkline.agents.acp.agent import AcpAgent
     from trunkline.agents.acp.client import AcpClient, PromptResult
     from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
-    from trunkline.agents.acp.permission_options import PermissionRequest
+    from trunkline.agents.acp.requests.permission_options import PermissionRequest
 
 __all__ = [
     "AcpAgent",
@@ -57,7 +50,7 @@ __getattr__, __dir__ = lazy_names(
         "AcpClient": "trunkline.agents.acp.client",
         "AgentCommandNotFound": "trunkline.agents.acp.errors",
         "HandshakeFailed": "trunkline.agents.acp.errors",
-        "PermissionRequest": "trunkline.agents.acp.permission_options",
+        "PermissionRequest": "trunkline.agents.acp.requests.permission_options",
         "PromptResult": "trunkline.agents.acp.client",
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import msgspec
@@ -14,10 +15,10 @@ from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection, c
 from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
-from trunkline.agents.acp.permission_requests import Permission, check_permission
 from trunkline.agents.acp.processes import AgentProcesses
+from trunkline.agents.acp.requests.permission_requests import Permission, check_permission
 from trunkline.agents.acp.session import AcpSession
-from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, OwnSession, Sayable
+from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, OwnSession, Sayable, WireLines
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError, ConfigurationError, InvalidCommand, TrunklineError
@@ -147,19 +148,24 @@ class AcpAgent:
     def folder_for(self, cwd: str | None) -> str:
         """Give the folder in which to start the process of a session that works in ``cwd``.
 
-        It is ours when that folder is not there, and for a command that names a file or a folder
-        of our folder (``python agent.py``, ``python -m package``), which would not be found elsewhere.
+        It is ours when that folder is not there, and for a command that names a file, a folder or a module
+        of our folder (``python agent.py``, ``python -m module``, ``agent --config=settings.json``), which
+        would not be found elsewhere.
         """
-        is_bound = any(os.path.exists(os.path.join(self.cwd, word)) for word in self._relative_words)
+        is_bound = any(os.path.exists(os.path.join(self.cwd, path)) for path in self._relative_paths)
         return cwd if cwd is not None and not is_bound and os.path.isdir(cwd) else self.cwd
 
     @property
-    def _relative_words(self) -> list[str]:
-        return [
-            word
-            for word in self.command_line
-            if os.path.normpath(word) not in (".", "..") and not os.path.isabs(word)
-        ]
+    def _relative_paths(self) -> list[str]:
+        """What in the command may be a path that is relative to our folder."""
+        paths = list(self.command_line)
+        for before, word in pairwise(self.command_line):
+            if word.startswith("-"):
+                paths.append(word.partition("=")[2])
+            elif before == "-m":
+                module = word.replace(".", os.sep)
+                paths += [module, f"{module}.py"]
+        return [path for path in paths if path and not os.path.isabs(path) and not _is_dots(path)]
 
     def take_initialize(self, answer: Mapping[str, Any]) -> None:
         """Take the agent's answer to ``initialize``: its profile and its card."""
@@ -218,6 +224,11 @@ class AcpAgent:
         """Give a message to the turn that runs, if the agent offers that."""
         opened = self._sessions.get(session.thread_id)
         return opened is not None and await opened.steer(prompt)
+
+    def wire_lines(self, session: SessionView) -> WireLines | None:
+        """Give the newest lines of a session's process; a shared one has those of other sessions, too."""
+        opened = self._sessions.get(session.thread_id)
+        return opened.wire_lines() if opened is not None and not self._shared else None
 
     def _session(self, view: SessionView) -> AcpSession:
         opened = self._sessions.get(view.thread_id)
@@ -305,7 +316,10 @@ class AcpAgent:
             await connection.request("authenticate", {"methodId": method_id})
             self.processes.prefer(connection)
         except RpcError as error:
-            raise AgentError(f"{self.card.name} could not log in by {method.name}: {error}") from None
+            why = f"{self.card.name} could not log in by {method.name}: {error}"
+            # claude-code-acp offers a login that it does not carry out, and says only here how it is done.
+            about = f". It says of it: {method.description}" if method.description else ""
+            raise AgentError(why + about) from None
 
     async def logout(self) -> None:
         """Log out, if the agent offers it."""
@@ -330,6 +344,11 @@ class AcpAgent:
             known = ", ".join(one.method_id for one in self.card.auth_methods) or "none"
             raise InvalidCommand(f"{self.card.name} has no way {method_id!r} to log in; known: {known}")
         return method
+
+
+def _is_dots(path: str) -> bool:
+    """Whether a path names a folder by its place alone: it is another one in each folder, and meant so."""
+    return os.path.normpath(path) in (".", "..")
 
 
 def _name_of(command_line: Sequence[str]) -> str:

@@ -17,16 +17,16 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self, cast
 
-from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
 from trunkline.agents.acp.connection import AgentConnection, command_line
 from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
-from trunkline.agents.acp.permission_options import PermissionRequest
-from trunkline.agents.acp.permission_requests import Permission
+from trunkline.agents.acp.requests.client_requests import ClientRequests, FormAnswers, PermissionAnswers
+from trunkline.agents.acp.requests.permission_options import PermissionRequest
+from trunkline.agents.acp.requests.permission_requests import Permission
 from trunkline.agents.acp.update_delivery import Callback, UpdateDelivery
 from trunkline.agents.interface import AgentCard
 from trunkline.content import Content
@@ -37,6 +37,7 @@ from trunkline.protocols.acp.profiles import Profile, profile_for
 from trunkline.protocols.acp.prompt_result import turn_finished
 from trunkline.protocols.acp.replay import decode_replay
 from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
+from trunkline.questions import Form
 from trunkline.state_files import StateFile, protect_state_folder
 
 __all__ = ["AcpClient", "PromptResult"]
@@ -91,6 +92,8 @@ class AcpClient:
         self._env = env
         self._session_meta = session_meta
         self._permissions = PermissionAnswers(permission)
+        self._forms = FormAnswers()
+        self._offers_forms = False
         self._requests = ClientRequests(self.cwd, self._permissions)
         self._updates = UpdateDelivery()
         self._connection: AgentConnection | None = None
@@ -126,8 +129,10 @@ class AcpClient:
         command, *args = self.command_line
         connection = AgentConnection(command, args, cwd=self.cwd, env=self._env)
         params = initialize_params(fs=profile.files, meta=profile.client_meta)
-        # Nobody fills in forms here.
         del params["clientCapabilities"]["elicitation"]
+        self._offers_forms = self._forms.ask is not None
+        if self._offers_forms:
+            params["clientCapabilities"]["elicitation"] = {"form": {}}
         try:
             await connection.spawn()
             await connection.handshake(params)
@@ -135,10 +140,15 @@ class AcpClient:
             await connection.close(grace=0)
             raise
         self._connection = connection
-        self._requests = ClientRequests(self.cwd, self._permissions)
+        self._requests = ClientRequests(
+            self.cwd, self._permissions, self._forms if self._offers_forms else None, self._profile
+        )
 
     async def disconnect(self) -> None:
-        """End the agent and all that it started; a prompt that runs fails with AgentExited."""
+        """End the agent and all that it started.
+
+        A prompt that runs ends as cancelled, if the agent still says so, or else fails with AgentExited.
+        """
         await self._close_connection()
 
     async def _close_connection(self) -> None:
@@ -189,6 +199,19 @@ class AcpClient:
         It gives the id or the kind of an option, True or False; None is a no.
         """
         self._permissions.ask = callback
+
+    def set_form_callback(self, callback: Callable[[Form], Any] | None) -> None:
+        """Let a function, plain or async, fill in the agent's forms; set it before ``connect``.
+
+        It is given a Form (``message``, and ``fields`` as a JSON schema) and gives the values by the names of
+        the fields, or None to decline. An agent's question tool is on only for clients that offer forms.
+        """
+        running = self._connection is not None and not self._connection.ended.is_set()
+        if running and callback is not None and not self._offers_forms:
+            raise InvalidCommand(
+                "forms are offered to the agent when it starts: set the form callback before connect()"
+            )
+        self._forms.ask = callback
 
     # -- sessions ----------------------------------------------------------------------------------
 
@@ -253,7 +276,11 @@ class AcpClient:
             self._kept.store({"session_id": session_id, "command": self.command_line, "cwd": self.cwd})
         except OSError as error:
             log.warning("the session cannot be remembered: %s", error)
-        connection.attach(session_id, self._updates.deliver, self._requests)
+        connection.attach(session_id, self._deliver, self._requests)
+
+    def _deliver(self, update: Mapping[str, Any]) -> Awaitable[None] | None:
+        self._requests.take_update(update)
+        return self._updates.deliver(update)
 
     async def _open(self, method: str, session_id: str, replay: KeptUpdates) -> None:
         connection = self._connected()
@@ -296,7 +323,7 @@ class AcpClient:
             finally:
                 connection.detach(session_id)
                 if session_id == self.session_id:
-                    connection.attach(session_id, self._updates.deliver, self._requests)
+                    connection.attach(session_id, self._deliver, self._requests)
             if session_id != self.session_id and capability(self.initialize, "sessionCapabilities", "close"):
                 await self._request("session/close", {"sessionId": session_id}, SESSION_WITHIN)
             if replay.is_full:

@@ -10,16 +10,28 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
 from trunkline.agents.acp.initialize import PROTOCOL_VERSION, initialize_params
 from trunkline.agents.acp.routes import OnNotification, OnUpdate, RequestHandler, SessionRoutes
+from trunkline.agents.acp.wire_log import MOST_BYTES, WireLog
 from trunkline.errors import AgentError, AgentExited, ConfigurationError
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.protocols.jsonrpc.framing import MAX_LINE
-from trunkline.protocols.jsonrpc.messages import Malformed, Message, NoAnswer, Params, RpcError, parse
+from trunkline.protocols.jsonrpc.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Malformed,
+    Message,
+    NoAnswer,
+    Params,
+    RpcError,
+    parse,
+)
 from trunkline.transports.process.child import DRAIN, within
 from trunkline.transports.process.line_process import LineProcess
 
@@ -27,6 +39,8 @@ log = logging.getLogger("trunkline.acp")
 
 HANDSHAKE_WITHIN = 120.0
 """Seconds for the answer to ``initialize``: a launcher such as npx may have to download the agent first."""
+SLOW_AFTER = 15.0
+"""Seconds after which it is told that a request is still waited for."""
 STDERR_KEPT = 64 * 1024
 STDERR_SHOWN = 2000
 MAX_UNREAD = 64 * 1024 * 1024
@@ -40,6 +54,8 @@ EXIT_AFTER_INTERRUPT = 1.0
 _LARGE_ANSWERS = frozenset({"fs/read_text_file", "terminal/output"})
 _LARGE_AT_ONCE = 4
 _IS_IT_ACP = "does this command speak ACP on its stdin?"
+_NOT_ACP = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS)
+"""Errors of a program that does not know ``initialize``; with any other an agent says what it lacks."""
 
 
 def command_line(command: str, args: Sequence[str]) -> tuple[str, ...]:
@@ -85,6 +101,8 @@ class AgentConnection:
         """Called once when the process has ended by itself, or cannot be used any more."""
         self.noise: deque[str] = deque(maxlen=20)
         """The last lines that are no messages."""
+        self.wire = WireLog()
+        """The newest lines both ways."""
         self.cwd = cwd
         """The folder in which the process is started."""
         self._env = dict(env or {})
@@ -139,9 +157,10 @@ class AgentConnection:
             raise HandshakeFailed(self._blame(f"{why}; {_IS_IT_ACP}")) from None
         except AgentExited as error:
             doubt = "" if self.stderr.strip() else f"; {_IS_IT_ACP}"
-            raise HandshakeFailed(f"{error}, before it answered initialize{doubt}") from None
+            raise HandshakeFailed(f"initialize was not answered: {error}{doubt}") from None
         except RpcError as error:
-            raise HandshakeFailed(self._blame(f"refused initialize: {error}; {_IS_IT_ACP}")) from None
+            doubt = f"; {_IS_IT_ACP}" if error.rpc_code in _NOT_ACP else ""
+            raise HandshakeFailed(self._blame(f"refused initialize: {error}{doubt}")) from None
         if not isinstance(answer, dict):
             raise HandshakeFailed(self._blame("answered initialize with something that is no object"))
         self.initialize = cast("dict[str, Any]", answer)
@@ -188,12 +207,29 @@ class AgentConnection:
         Raises RpcError for an error of the agent, AgentExited when it is gone, and TimeoutError.
         """
         try:
-            answer = await self._connection.request(method, params, timeout)
+            with self._telling_of_wait(method, timeout):
+                answer = await self._connection.request(method, params, timeout)
         except NoAnswer:
             raise self.gone() from None
         if method == "session/load" and isinstance(params, dict):
             await self._replayed(str(params.get("sessionId")))
         return answer
+
+    @contextlib.contextmanager
+    def _telling_of_wait(self, method: str, timeout: float | None) -> Generator[None]:
+        """Tell of an answer that takes long; without a limit a person is at it, who logs in."""
+        if timeout is None:
+            yield
+            return
+        doubt = " (it may be downloading, or speak no ACP)" if method == "initialize" else ""
+        text = (
+            f"still waiting for {self.command} to answer {method}{doubt}; after {timeout:g} s it is given up"
+        )
+        timer = asyncio.get_running_loop().call_later(SLOW_AFTER, log.warning, text)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     async def _replayed(self, session_id: str) -> None:
         """Wait until no more of a session is replayed.
@@ -228,6 +264,7 @@ class AgentConnection:
 
     def write(self, data: bytes) -> None:
         """Write to the agent; one that never reads is given up."""
+        self.wire.add("out", data.splitlines() if len(data) <= MOST_BYTES else (data,))
         self._process.write(data)
         if self._process.unread > MAX_UNREAD:
             self._fail(f"it does not read its stdin: {MAX_UNREAD} bytes wait")
@@ -246,6 +283,7 @@ class AgentConnection:
     # -- receiving ---------------------------------------------------------------------------------
 
     def _take(self, lines: list[bytes]) -> None:
+        self.wire.add("in", lines)
         messages: list[Message | Malformed] = []
         for line in lines:
             if self._on_line is not None and self._on_line(line):

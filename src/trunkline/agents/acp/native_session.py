@@ -17,8 +17,9 @@ from trunkline.agents.acp.connection import AgentConnection
 from trunkline.agents.acp.held_updates import HeldUpdates, KeptUpdates
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.mcp_servers import usable_servers
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.acp.turn_events import TurnEvents
+from trunkline.agents.acp.wire_log import WireLog
 from trunkline.errors import (
     AgentError,
     AgentExited,
@@ -61,6 +62,8 @@ class NativeSession:
         self._view = view
         self._on_end = on_end
         self.connection: AgentConnection | None = None
+        self.wire: WireLog | None = None
+        """The newest lines of the process, also after its end."""
         self.native_id: str | None = None
         self.decoder = AcpDecoder(agent.profile)
         self.requests = AgentRequests(view, self.decoder, permission=agent.settings.permission)
@@ -85,7 +88,7 @@ class NativeSession:
         """Make sure that the agent has this session open, in a process that runs; hold the lock."""
         if self.connection is not None and self.is_running:
             return self.connection
-        await self.let_go()
+        await self.release_process()
         failures: dict[str, str] = {}
         while True:
             connection = self._process_of_fork() or await self._agent.processes.take(self._folder())
@@ -94,7 +97,7 @@ class NativeSession:
                 break
             except AuthenticationRequired:
                 # The login is then known to the process that will be used.
-                self._agent.processes.give_back(connection)
+                self._agent.processes.keep_for_next(connection)
                 raise
             except BaseException as error:
                 await self._agent.processes.release(connection)
@@ -233,6 +236,7 @@ class NativeSession:
 
     def _use(self, connection: AgentConnection) -> None:
         self.connection = connection
+        self.wire = connection.wire
         connection.on_end.append(self._on_end)
 
     async def use_opened(
@@ -330,7 +334,9 @@ class NativeSession:
         return None if self.held.keeps(update) else self._emit_update(update)
 
     def _emit_update(self, update: Mapping[str, Any]) -> Any:
-        return self.events.take(self.decoder.feed(update))
+        waiting = self.events.take(self.decoder.feed(update))
+        self.requests.take_update(update)
+        return waiting
 
     def _take_notification(self, method: str, params: Params) -> Any:
         self.requests.handle_notification(method, params)
@@ -360,7 +366,7 @@ class NativeSession:
         fork = self._agent.forks.get(str(self._kept().get("session_id")))
         return fork[0] if fork is not None and self._agent.processes.join(fork[0]) else None
 
-    async def let_go(self, *, interrupt: bool = False) -> None:
+    async def release_process(self, *, interrupt: bool = False) -> None:
         """Give the process back; the session stays known."""
         connection, self.connection = self.connection, None
         if connection is None:

@@ -92,7 +92,7 @@ class AgentProcesses:
         self._retired.discard(connection)
         await self._close(connection, interrupt=interrupt)
 
-    def give_back(self, connection: AgentConnection) -> None:
+    def keep_for_next(self, connection: AgentConnection) -> None:
         """Take a process back that a session could not use yet, and keep it: after a login it can."""
         left = self._users.pop(connection, 1) - 1
         if left > 0:

@@ -7,6 +7,7 @@ such.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from trunkline.content import Content, LinkBlock, text_of
@@ -27,7 +28,9 @@ _INTRODUCTION = (
 
 def refeed(conversation: Conversation, limit: int = LIMIT) -> str | None:
     """Give a conversation as text, at most about ``limit`` characters of it; None when nothing was said."""
-    written = [text for message in conversation.messages if (text := _message(message, conversation))]
+    loose = conversation.calls_without_message()
+    told = [_message(one, conversation, loose.get(one.message_id, ())) for one in conversation.messages]
+    written = [text for text in told if text]
     if not written:
         return None
     kept: list[str] = []
@@ -44,11 +47,16 @@ def refeed(conversation: Conversation, limit: int = LIMIT) -> str | None:
     return f"{_INTRODUCTION}\n\n{_OPEN}\n{record}\n{_CLOSE}\n"
 
 
-def _message(message: Message, conversation: Conversation) -> str:
-    if message.lane is not None:
-        return ""
+def _message(message: Message, conversation: Conversation, loose: Iterable[Call]) -> str:
+    calls = [_call(call) for call in loose if call.lane is None]
     if message.role == "user":
-        return _named("User", "\n".join(filter(None, map(_block, message.content))))
+        asked = _named("User", "\n".join(filter(None, map(_block, message.content))))
+        return "\n\n".join(filter(None, (asked, _named("Assistant", "\n".join(calls)))))
+    said = [] if message.lane is not None else _parts(message, conversation)
+    return _named("Assistant", "\n".join(text for text in (*said, *calls) if text.strip()))
+
+
+def _parts(message: Message, conversation: Conversation) -> list[str]:
     said: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -60,7 +68,7 @@ def _message(message: Message, conversation: Conversation) -> str:
             said.append(f"[{_about(part.content) or 'text'}]")
         elif isinstance(part, SourcePart):
             said.append(f"[source: {part.url or part.title or part.document}]")
-    return _named("Assistant", "\n".join(text for text in said if text.strip()))
+    return said
 
 
 def _named(who: str, text: str) -> str:

@@ -14,6 +14,7 @@ from trunkline.agents.acp.errors import says_that_session_is_lost
 from trunkline.agents.acp.native_session import NativeSession
 from trunkline.agents.acp.prompt_blocks import prompt_blocks
 from trunkline.agents.acp.refeed import refeed
+from trunkline.agents.interface import WireLines
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError, AgentExited
 from trunkline.options import ConfigOption
@@ -53,6 +54,10 @@ class AcpSession:
         """The process of the session, if it has one."""
         return self._native.connection
 
+    def wire_lines(self) -> WireLines | None:
+        """Give the newest lines of the session's process, also after its end; None if it had none."""
+        return self._native.wire.read() if self._native.wire is not None else None
+
     async def open(self) -> AgentConnection:
         """Make sure that the agent has this session open, in a process that runs."""
         if self._ending is not None:
@@ -78,7 +83,7 @@ class AcpSession:
         """Let the next prompt begin a new session at the agent, with the conversation as it is then."""
         async with self._native.lock:
             await self._native.close_at_agent()
-            await self._native.let_go()
+            await self._native.release_process()
             await self._native.keep(None, refeed=True)
 
     # -- prompts -----------------------------------------------------------------------------------
@@ -95,7 +100,7 @@ class AcpSession:
             if not says_that_session_is_lost(error):
                 raise self._agent.explain(error, "the prompt") from None
             async with self._native.lock:
-                await self._native.let_go()
+                await self._native.release_process()
             if self._events.has_said:
                 raise self._agent.explain(error, "the prompt") from None
             log.warning("%s is started again, as it lost a session: %s", self._agent.card.name, error)
@@ -129,6 +134,10 @@ class AcpSession:
             raise
         except NoAnswer:
             raise connection.gone() from None
+        except RpcError as error:
+            native.held.release()
+            self._events.has_said |= native.decoder.drop_error_text(str(error))
+            raise
         finally:
             native.held.release()
             self._events.end(stop_reason, prompt=future)
@@ -244,6 +253,7 @@ class AcpSession:
         outcome" (https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation).
         """
         self._native.requests.cancel_turn()
+        self._native.decoder.cancel_turn()
         if future.done() or connection.ended.is_set():
             return
         connection.notify("session/cancel", {"sessionId": self._native.native_id})
@@ -261,10 +271,10 @@ class AcpSession:
                 severity="warning",
             )
             self._agent.processes.retire(connection)
-            await self._native.let_go()
+            await self._native.release_process()
             return
         log.warning("%s did not react to session/cancel, and is stopped", name)
-        await self._native.let_go(interrupt=True)
+        await self._native.release_process(interrupt=True)
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -297,7 +307,7 @@ class AcpSession:
             self._wait_until_idle()
         elif self._native.is_running:
             log.info("%s is not used and is closed", self._agent.card.name)
-            self._ending = asyncio.create_task(self._native.let_go())
+            self._ending = asyncio.create_task(self._native.release_process())
 
     async def close(self) -> None:
         """Let go of the session in this process; it can be loaded again."""
@@ -311,4 +321,4 @@ class AcpSession:
             if not running:
                 await self._native.close_at_agent()
         finally:
-            await self._native.let_go(interrupt=running)
+            await self._native.release_process(interrupt=running)

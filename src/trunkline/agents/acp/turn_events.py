@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.errors import SessionClosed, TrunklineError
 from trunkline.protocols.acp.decoder import AcpDecoder, is_of_session
 from trunkline.session.context import TurnContext
@@ -86,14 +86,14 @@ class TurnEvents:
         if stop_reason == "cancelled":
             self._discard_until = self._loop.time() + AFTER_CANCEL
         if prompt.done():
-            _forget_error(prompt)
+            _discard_error(prompt)
             self._requests.turn = None
         else:
             self._cancelled = prompt
             prompt.add_done_callback(self._settled)
 
     def _settled(self, prompt: asyncio.Future[Any]) -> None:
-        _forget_error(prompt)
+        _discard_error(prompt)
         if self._cancelled is prompt:
             self._cancelled = None
             self._discard_until = self._loop.time() + AFTER_CANCEL
@@ -231,7 +231,7 @@ class TurnEvents:
             self._beginning.cancel()
 
 
-def _forget_error(prompt: asyncio.Future[Any]) -> None:
+def _discard_error(prompt: asyncio.Future[Any]) -> None:
     """Let nobody complain about the error of a prompt whose turn is over."""
     if not prompt.cancelled():
         prompt.exception()

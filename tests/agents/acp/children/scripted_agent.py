@@ -31,6 +31,7 @@ parser.add_argument("--options", choices=["config", "legacy", "none"], default="
 parser.add_argument("--early", action="store_true", help="send updates before the answer to session/new")
 parser.add_argument("--replays-late", action="store_true", help="answer session/load before the replay")
 parser.add_argument("--login", action="store_true", help="want a login before the first session")
+parser.add_argument("--no-authenticate", action="store_true", help="offer a login that is done elsewhere")
 parser.add_argument("--steering", default="", help="offer _session/steering, and what comes of it")
 parser.add_argument("--stays", action="store_true", help="go on after the end of stdin")
 parser.add_argument("--ignore", default="", help="signals to ignore, e.g. INT,TERM")
@@ -124,7 +125,11 @@ def initialize(id: Any, params: Json) -> None:
         "auth": {"logout": {}},
     }
     methods: list[Json] = [
-        {"id": "browser", "name": "Browser"},
+        {
+            "id": "browser",
+            "name": "Browser",
+            **({"description": "Run `scripted login` there"} if args.no_authenticate else {}),
+        },
         {"id": "key", "name": "API key", "type": "env_var", "vars": [{"name": "SCRIPTED_KEY"}]},
         {"id": "shell", "name": "Shell", "type": "terminal", "args": ["login"], "env": {"A": "1"}},
     ]
@@ -302,6 +307,11 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
             STATE["deaf"] = True
     elif word == "ask":
         ask_permission(session_id, lambda got: finish(session_id, f"got {outcome(got)}"))
+    elif word == "hasty":
+        ask_permission(session_id, lambda got: finish(session_id, f"got {outcome(got)}"))
+        time.sleep(0.05)  # What it says next must not come in the same piece.
+        say(session_id, "before ")
+        update(session_id, "tool_call", toolCallId="t2", title="rm -rf")
     elif word == "unknown":
         ask("craft/drain", {"sessionId": session_id}, lambda got: finish(session_id, f"got {outcome(got)}"))
     elif word == "late":
@@ -429,6 +439,8 @@ def take(message: Json) -> None:
         cancel(params)
     elif "id" not in message or args.mute:
         return
+    elif method == "authenticate" and args.no_authenticate:
+        refuse(id, -32603, "Method not implemented")
     elif method == "authenticate":
         STATE["logged_in"] = True
         answer(id, {})

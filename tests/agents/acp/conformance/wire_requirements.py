@@ -18,7 +18,7 @@ from tests.agents.acp.conformance.record import (
     without_answer,
 )
 from tests.agents.acp.conformance.table import JSONRPC, SPEC, requirement
-from tests.frontends.acp.schema import find_fault
+from trunkline.conformance.acp.schema import find_fault
 
 # -- the wire --------------------------------------------------------------------------------------
 

@@ -4,12 +4,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.agents.acp.splice.pairs import Pair, paired
 from tests.hubs import only, soon, text_of, until
 from trunkline import events as ev
-from trunkline.agents.acp.splice import journal as journal_module
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
 from trunkline.conversation import Conversation
@@ -328,52 +325,6 @@ async def test_a_line_of_the_editor_that_is_too_long_is_refused_by_its_id(tmp_pa
         assert (await pair.editor.next())["error"]["code"] == -32600
         line = pair.editor.send(method="_x/short")
         assert await pair.agent.line() == line
-
-
-async def test_two_editors_have_one_session_in_turn_and_all_of_it_is_journalled(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    async with paired(tmp_path / "a") as first:
-        await first.new()
-        await say_and_end(first, "Hi", "Hello.")
-        async with paired(tmp_path / "b", journal=first.journal) as second:
-            await second.call("session/resume", {"sessionId": "native-1", "cwd": "/"}, {})
-            await say_and_end(second, "There", "Here.")
-            await second.events()
-            await say_and_end(first, "Again", "Yes.")  # It is handed back.
-            assert said(fold(await first.events())) == ["Hi", "Hello.", "There", "Here.", "Again", "Yes."]
-
-
-async def test_while_another_process_is_busy_with_the_session_the_pair_goes_on_without_a_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(journal_module, "TAKE_OVER_WITHIN", 0.2)
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    async with paired(tmp_path / "a") as first:
-        await first.new()
-        editor_id, heard = await first.prompt("Work")
-        await first.session()
-        async with paired(tmp_path / "b", journal=first.journal) as second:
-            await second.call("session/resume", {"sessionId": "native-1", "cwd": "/"}, {})
-            for text in ("One", "Two"):
-                await say_and_end(second, text, "Yes.")
-            journal = second.splice.journal_of("native-1")
-            assert journal is not None
-            await journal.drained(5)
-            assert "is busy with it" in (journal.failure or "")
-            told = [one.getMessage() for one in caplog.records if "not journalled" in one.getMessage()]
-            assert len(told) == 1
-            assert told[0].endswith("it is tried again at the next prompt")
-            first.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
-            await first.editor.until(id=editor_id)
-            await first.session()
-            await say_and_end(second, "Three", "Here.")
-            events = await second.events()
-            assert journal.failure is None
-        assert said(fold(events)) == ["Work", "Three", "Here."]
-        (notice,) = only(events, ev.Notice)
-        assert notice.title == "2 prompts of the editor are not in this history"
 
 
 async def test_a_journal_that_cannot_be_opened_does_not_break_the_pair(tmp_path: Path) -> None:

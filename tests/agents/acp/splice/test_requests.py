@@ -76,6 +76,25 @@ async def test_the_editors_answer_reaches_the_agent_as_it_is_and_settles_the_que
         assert pair.editor.is_quiet
 
 
+async def test_a_question_that_comes_before_its_text_and_its_call_is_journalled_behind_them(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        await pair.handshake(agentInfo={"name": "claude-agent-acp", "version": "1"})
+        session = await pair.new()
+        editor_id, heard = await pair.prompt("Work")
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        pair.agent.say("native-1", "Now ")
+        pair.agent.update("native-1", "tool_call", toolCallId="t1", title="rm x")
+        await pair.editor.until(id=7)
+        await asked_in(session)
+        pair.editor.send(id=7, result=selected("y"))
+        await pair.agent.until(id=7)
+        events = await finish(pair, editor_id, heard["id"])
+    kinds = [type(event) for event in events if isinstance(event, ev.Text | ev.ToolCall | ev.Asked)]
+    assert kinds == [ev.Text, ev.ToolCall, ev.Asked]
+
+
 async def test_an_answer_that_is_faster_than_the_journal_is_journalled_all_the_same(tmp_path: Path) -> None:
     async with paired(tmp_path) as pair:
         _, editor_id, agent_id = await begin(pair)

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from tests.agents.acp.splice.test_stdio import Program, begin, opened, program, scripted_target
 from tests.faults.servers import Connection, Server, run_input, serving, text_of
-from tests.hubs import soon
+from tests.hubs import soon, until
 from tests.process_state import eventually
 from trunkline.agents.acp.native_session import kept_id
+from trunkline.agents.acp.splice.held_prompts import WENT_ON
 from trunkline.journal import SessionKey, open_journal
 
 T = TypeVar("T")
@@ -129,6 +130,14 @@ async def native_id(folder: Path, session_id: str) -> str:
         await journal.close()
 
 
+def has_open(editor: Program, name: str) -> bool:
+    """Whether the program of an editor has opened a file."""
+    files = list(Path(f"/proc/{editor.process.pid}/fd").iterdir())
+    with suppress(OSError):
+        return any(file.readlink().name == name for file in files)
+    return False
+
+
 async def prompt(editor: Program, session_id: str, text: str) -> str:
     """Let the editor send a prompt; gives what the agent says."""
     begin(editor, session_id, text)
@@ -188,25 +197,32 @@ async def test_a_session_of_an_editor_goes_on_in_a_page_and_in_an_editor_again(t
         assert await page.history() == ["one", "end_turn", "two", "end_turn", "recall", "end_turn"]
 
 
-async def test_a_prompt_of_an_editor_is_journalled_once_the_turn_of_the_page_is_over(tmp_path: Path) -> None:
+async def test_a_prompt_of_an_editor_waits_for_the_turn_of_the_page(tmp_path: Path) -> None:
     target = remembering(tmp_path)
     async with served(tmp_path, target) as server:
         page = Page(server, "t1")
         await page.run("first")
         known = await native_id(tmp_path, "t1")
+        load: Json = {"sessionId": known, "cwd": "/", "mcpServers": []}
         async with page.following():
             await page.command(type="prompt", content=[{"type": "text", "text": "silent"}])
             await page.seen("waiting", turns=1)
             async with program(target, tmp_path) as editor:
                 await editor.call(0, "initialize", {"protocolVersion": 1})
-                await editor.call(1, "session/load", {"sessionId": known, "cwd": "/", "mcpServers": []})
-                assert await prompt(editor, known, "meanwhile") == "You said meanwhile"
+                await editor.call(1, "session/load", load)
+                begin(editor, known, "meanwhile")
+                await until(lambda: has_open(editor, "journal.db"), 30)
                 assert (await page.command(type="cancel"))[0] == 200
-                await page.seen("You said meanwhile", turns=3)
+                while (answer := await soon(editor.next(), 30)).get("id") != "p":
+                    pass
+                # The agent of the editor was asked for the session before that turn was over.
+                assert answer["error"]["message"] == WENT_ON
+                await editor.call(2, "session/load", load)
+                assert await prompt(editor, known, "now") == "You said now"
+                await page.seen("You said now", turns=3)
                 editor.leave()
                 assert "not journalled" not in (await editor.ended())[1]
-        texts = ["first", "end_turn", "silent", "cancelled", "meanwhile", "end_turn"]
-        assert await page.history() == texts
+        assert await page.history() == ["first", "end_turn", "silent", "cancelled", "now", "end_turn"]
 
 
 async def test_a_hand_over_is_no_command_of_a_client(tmp_path: Path) -> None:

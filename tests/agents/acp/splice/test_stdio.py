@@ -303,7 +303,7 @@ async def test_a_command_that_is_not_there_is_the_answer_to_the_first_request(tm
         answer = await editor.call(0, "initialize", {"protocolVersion": 1})
         assert answer["error"]["message"].startswith("Agent command not found: no-such-agent")
         code, said = await editor.ended()
-        assert (code, "Agent command not found" in said) == (1, True)
+        assert (code, "Agent command not found" in said) == (2, True)
 
 
 async def test_a_banner_is_not_forwarded_and_noted_on_stderr(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 * ``agent``: the agent of a spliced session, as the hub sees it
 * ``connection``: the agent's process: raw lines, and requests of our own
+* ``held_prompts``: prompts that wait until no other process works on their session
 * ``journal``: writes one session of the pair to the journal
 * ``lines``: what a line says; pure
 * ``relay``: forwards the lines and reads a copy of each

@@ -13,23 +13,28 @@ from typing import Any
 from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.connection import AgentConnection
+from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.native_session import KEPT, kept_id
 from trunkline.agents.acp.processes import AgentProcesses
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.acp.session import TAKEN, AcpSession
 from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
 from trunkline.agents.acp.turn_events import TurnEvents
 from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
+from trunkline.content import Content, TextBlock
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
+from trunkline.protocols.acp.content import block_from_wire
 from trunkline.protocols.acp.decoder import AcpDecoder
-from trunkline.protocols.acp.fields import as_object
+from trunkline.protocols.acp.fields import as_list, as_object
 from trunkline.protocols.acp.replay import replayed_conversation
-from trunkline.protocols.jsonrpc.messages import NoAnswer, RpcError
+from trunkline.protocols.jsonrpc.messages import NoAnswer, Params, RpcError
 from trunkline.session.context import TurnContext
+from trunkline.session.ids import new_id
 from trunkline.session.view import SessionView
 
+_CLOSED_WITHIN = 5.0
 _NEVER = 10 * 365 * 86400.0
 
 
@@ -64,6 +69,30 @@ class OpenPrompt:
         self.answer.add_done_callback(retrieve)
         self.begun = asyncio.Event()
         """Set when its turn takes what the agent says."""
+
+    @classmethod
+    def of(cls, params: Params) -> OpenPrompt:
+        """Make one of what the editor sent."""
+        blocks = [as_object(block) for block in as_list(as_object(params).get("prompt"))]
+        return cls(new_id("prompt"), blocks)
+
+    @property
+    def content(self) -> tuple[Content, ...]:
+        """Its blocks as the journal has them; one that we cannot read is shown by its type."""
+        return tuple(
+            block_from_wire(block) or TextBlock(text=f"[{block.get('type')}]") for block in self.blocks
+        )
+
+
+def missed_prompts(number: int, why: str | None) -> ev.Notice:
+    """Say that the journal lacks prompts of the editor."""
+    many = f"{number} prompts of the editor are not in this history"
+    return ev.Notice(
+        title=many if number > 1 else "A prompt of the editor is not in this history",
+        description=f"{why}. The agent knows what was said." if why else None,
+        severity="warning",
+        code="not_journalled",
+    )
 
 
 class SplicePrompts(AcpSession):
@@ -113,6 +142,23 @@ class SplicePrompts(AcpSession):
         if self.connection is None:
             raise AgentError(f"the session is not open at {self._agent.card.name} any more")
         return self.connection
+
+    def configured(self, method: str, params: Mapping[str, Any], result: dict[str, Any]) -> list[ev.AnyEvent]:
+        """Give what changes when the editor has set a mode, a model or another option."""
+        decoder = self.decoder
+        value: Any = params.get("value")
+        if "configOptions" in result:
+            return decoder.take_result(result)
+        if method == "session/set_mode":
+            return decoder.feed(
+                {"sessionUpdate": "current_mode_update", "currentModeId": params.get("modeId")}
+            )
+        if method == "session/set_model":
+            models = [option for option in decoder.options if option.category == "model"]
+            return decoder.set_option(models[0].option_id, str(params.get("modelId"))) if models else []
+        if isinstance(value, str | bool):
+            return decoder.set_option(str(params.get("configId")), value)
+        return []
 
     async def _stop(self, connection: AgentConnection) -> None:
         """Leave an agent alone that does not react to session/cancel: its process is the editor's."""
@@ -178,7 +224,7 @@ class SplicePrompts(AcpSession):
         self._cancel_idle_timer()
         self._events.close()
         await self._native.requests.close()
-        await self._native.let_go()
+        await self._native.release_process()
 
 
 class SpliceAgent(AcpAgent):
@@ -250,6 +296,21 @@ class SpliceAgent(AcpAgent):
             connection = await self.processes.take()
             native_id = kept_id(session.kept) or session.session_id
             await prompts.use_opened(connection, native_id, self.opened.pop(native_id, {}))
+
+    async def close_at_agent(self, session_id: str) -> bool:
+        """Let the agent close a session, so that it reads it anew when it is opened again; whether it did.
+
+        Claude Code and Codex replay what is stored when they load a session that they have open, and go on
+        with what they have in memory.
+        """
+        connection = await self.processes.prepare()
+        if not capability(connection.initialize, "sessionCapabilities", "close"):
+            return False
+        try:
+            await connection.request("session/close", {"sessionId": session_id}, _CLOSED_WITHIN)
+        except (RpcError, AgentError, TimeoutError):
+            return False
+        return True
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Run a turn; what the agent says is emitted as it comes."""

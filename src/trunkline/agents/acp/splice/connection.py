@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -99,6 +100,13 @@ def retrieve(future: asyncio.Future[Any]) -> None:
     """Take note of a failure, whether or not somebody waits for it."""
     if not future.cancelled():
         future.exception()
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, for so long at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def request_line(own_id: str, method: str, params: Params) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,13 +18,12 @@ from typing import Any, Protocol
 from trunkline import events as ev
 from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.native_session import FACTS, kept_id
-from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts
-from trunkline.agents.acp.splice.connection import OwnRequest, retrieve, settle
+from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts, missed_prompts
+from trunkline.agents.acp.splice.connection import OwnRequest, retrieve, settle, wait_for_event
+from trunkline.agents.acp.splice.held_prompts import BUSY, STUCK, WENT_ON
 from trunkline.commands import Prompt
-from trunkline.content import Content, TextBlock
 from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
 from trunkline.journal import SessionKey
-from trunkline.protocols.acp.content import block_from_wire
 from trunkline.protocols.acp.fields import as_list, as_object, text_in
 from trunkline.protocols.jsonrpc.messages import Params, Response
 from trunkline.session.adopt import adopt
@@ -41,6 +41,9 @@ TAKE_OVER_WITHIN = 10.0
 """Seconds in which another process must hand a session over; until the next prompt it is not asked again."""
 _SESSIONS_LOOKED_AT = 1000
 _AT_ONCE = 64
+
+ENTER_WITHIN = 15.0
+"""Seconds after which a prompt goes to the agent although the journal does not say whose the session is."""
 
 BY = "acp"
 """Who the editor is in the journal, as in our own ACP front end."""
@@ -78,6 +81,16 @@ class SessionJournal:
         self.prompts: SplicePrompts | None = None
         self.failure: str | None = None
         """Why the session is not journalled."""
+        self.editor_left = False
+        self._is_new = True
+        """Whether the agent has not opened the session yet, or made it: no other process has it then."""
+        self._known_turn: str | None = None
+        """The last turn that the editor's agent knows."""
+        self._asked_at = 0.0  # When the editor asked for the session: its agent knows nothing later.
+        self._went_on = False
+        """Whether there are turns that it does not know, until the editor opens the session again."""
+        self._refusal: str | None = None
+        """What the editor is told then; None before the agent was asked to close the session."""
         self._missed = 0
         """How many prompts of the editor the journal does not have since it last had one."""
         self._result: Mapping[str, Any] = {}
@@ -136,6 +149,8 @@ class SessionJournal:
                         await waiting
                 except Exception as error:
                     self._fail(error)
+                if self.session is not None and self.session.lease_is_current:
+                    self._known_turn = self.session.last_turn_id
             if len(self._queue) < QUEUE_LIMIT // 2:
                 self._room.set()
             await asyncio.sleep(0)
@@ -143,6 +158,10 @@ class SessionJournal:
     def _fail(self, error: Exception) -> None:
         """Report that something is not journalled; the pair goes on."""
         why = str(error) or type(error).__name__
+        if self.editor_left and not self._missed:
+            return  # Nothing was said that the journal lacks.
+        if self.editor_left:
+            why = "the editor left before the process that has the session open handed it over"
         if self.failure != why:
             log.warning("session %s is not journalled as it should be: %s", self.session_id, why)
             if not isinstance(error, TrunklineError):
@@ -164,10 +183,12 @@ class SessionJournal:
 
     # -- opening -----------------------------------------------------------------------------------
 
-    def begin_load(self) -> None:
-        """Take that the editor asked for this session: what comes before the answer is a replay."""
-        self._loading = True
-        self.put(self._look)
+    def begin_open(self, *, replays: bool) -> None:
+        """Take that the editor asked for this session; before the answer to a load comes a replay."""
+        self._asked_at = time.time()
+        if replays:
+            self._loading = True
+            self.put(self._look)
 
     async def _look(self) -> None:
         self._known = await self._find_in_journal(await self._host.hub())
@@ -189,36 +210,47 @@ class SessionJournal:
 
     def opened(self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Take that the agent opened the session."""
+        self._is_new = method not in ("session/load", "session/resume")
+        self._refusal = self._refusal if self._refusal is STUCK else None
         self.put(self._open, method, params, result)
 
     async def _open(self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        if self.session is not None and not self.session.closed and self.prompts is not None:
+        if self.session is not None and not self.may_be_elsewhere and self.prompts is not None:
             await self._emit(self.prompts.decoder.take_result(result))
         else:
-            await self._open_in_journal(method, params, result)
+            session = await self._open_in_journal(method, params, result)
+            if self._went_on:
+                await self._release(session)
         self._replay = KeptUpdates()
         held, self._held = self._held, []
         for update in held:
             await self._take(update)
 
     async def _open_in_journal(
-        self, method: str, params: Mapping[str, Any], result: Mapping[str, Any]
-    ) -> None:
+        self, method: str, params: Mapping[str, Any], result: Mapping[str, Any], within: float | None = None
+    ) -> Session:
         hub, agent = await self._host.hub(), self._host.agent
         self._result = result or self._result
         agent.opened[self.session_id] = self._result
         try:
             session = await self._find(hub, method, params)
+            if method:
+                # The agent has not got, or not wholly, a turn of another process that ran when it was asked.
+                ran = not await session.own() and (session.busy or session.changed_at > self._asked_at)
+                self._went_on = self._refusal is STUCK or ran
+                self._known_turn = session.last_turn_id
             try:
-                await session.ownership.take_over(TAKE_OVER_WITHIN)
+                await session.take_over(within or TAKE_OVER_WITHIN)
             except SessionBusy as error:
                 raise SessionBusy(f"{error}; it is tried again at the next prompt") from None
+            self._went_on = self._went_on or session.last_turn_id != self._known_turn
             await session.prepare()
         finally:
             agent.opened.pop(self.session_id, None)
         prompts = agent.prompts(session.view)
-        session.questions.on_asked = lambda asked: self._host.asked(session, asked)
-        self.session, self.prompts = session, prompts
+        session.watch_questions(lambda asked: self._host.asked(session, asked))
+        self.session, self.prompts, self._is_new = session, prompts, False
+        return session
 
     async def _find(self, hub: Hub, method: str, params: Mapping[str, Any]) -> Session:
         """Open the session that the journal has, or make one."""
@@ -244,20 +276,64 @@ class SessionJournal:
             await adopt(session)
         return session
 
-    async def _usable(self) -> Session:
+    async def _usable(self, within: float | None = None) -> Session:
         """Give the session in the journal; one that is closed here, or elsewhere by now, is opened again."""
         session = self.session
         if session is None or session.closed or not session.is_owner or not await session.own():
             self.session = self.prompts = None
-            await self._open_in_journal("", {}, {})
-        assert self.session is not None
-        return self.session
+            session = await self._open_in_journal("", {}, {}, within)
+        return session
+
+    # -- other processes ---------------------------------------------------------------------------
+
+    @property
+    def may_be_elsewhere(self) -> bool:
+        """Whether another process may run the turns of the session."""
+        if self._went_on or self.session is None:
+            return not self._is_new
+        return self.session.closed or not self.session.lease_is_current
+
+    async def enter(self) -> str | None:
+        """Let the turns run here; gives why they cannot. A journal that fails keeps no prompt back."""
+        loop = asyncio.get_running_loop()
+        entered: asyncio.Future[str | None] = loop.create_future()
+        self.put(self._enter, entered, loop.time() + TAKE_OVER_WITHIN)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ENTER_WITHIN):
+                return await entered
+        return None
+
+    async def _enter(self, entered: asyncio.Future[str | None], until: float) -> None:
+        why = None
+        try:
+            if not self._went_on:
+                session = await self._usable(max(0.5, until - asyncio.get_running_loop().time()))
+                if self._went_on:
+                    await self._release(session)
+            if self._went_on:
+                why = await self._close_at_agent()
+        except SessionBusy:
+            why = BUSY
+        finally:
+            if not entered.done():
+                entered.set_result(why)
+
+    async def _release(self, session: Session) -> None:
+        """Let another process run the turns: its agent can load what this one does not know."""
+        self.session = self.prompts = None
+        await session.close()
+
+    async def _close_at_agent(self) -> str:
+        """Let the agent close the session, so that it reads it when the editor opens it again."""
+        if self._refusal is None:
+            self._refusal = WENT_ON if await self._host.agent.close_at_agent(self.session_id) else STUCK
+        return self._refusal
 
     # -- prompts -----------------------------------------------------------------------------------
 
     def prompt(self, params: Params) -> OpenPrompt:
         """Take a prompt that the editor sent."""
-        open_prompt = _open_prompt(params)
+        open_prompt = OpenPrompt.of(params)
         self.editor_prompts += 1
         self.put(self._prompt, open_prompt, as_object(as_object(params).get("_meta")) or None)
         return open_prompt
@@ -269,7 +345,7 @@ class SessionJournal:
         self._tell_of_missed()
         self.prompts.editor_prompts[open_prompt.key] = open_prompt
         prompt = Prompt(
-            content=tuple(map(_content, open_prompt.blocks)),
+            content=open_prompt.content,
             key=open_prompt.key,
             by=BY,
             meta=meta,
@@ -284,20 +360,12 @@ class SessionJournal:
         if receipt.get("turn_id") is None:
             self._waiting[open_prompt.key] = open_prompt
         else:
-            await _within(open_prompt.begun)
+            await wait_for_event(open_prompt.begun, TURN_WITHIN)
 
     def _tell_of_missed(self) -> None:
         """Say in the session how many prompts before this one are not in it."""
         if (missed := self._missed - 1) > 0 and self.session is not None:
-            notice = ev.Notice(
-                title=f"{missed} prompts of the editor are not in this history"
-                if missed > 1
-                else "A prompt of the editor is not in this history",
-                description=f"{self.failure}. The agent knows what was said." if self.failure else None,
-                severity="warning",
-                code="not_journalled",
-            )
-            self.session.view.emit(notice)
+            self.session.view.emit(missed_prompts(missed, self.failure))
             self._missed = 1
 
     def answered(self, open_prompt: OpenPrompt, response: Response) -> None:
@@ -314,7 +382,7 @@ class SessionJournal:
 
     def steer(self, params: Params) -> OpenPrompt:
         """Take a message that the editor sent for the turn that runs."""
-        message = _open_prompt(params)
+        message = OpenPrompt.of(params)
         self.put(self._steer, message)
         return message
 
@@ -324,8 +392,8 @@ class SessionJournal:
         session = await self._usable()
         assert self.prompts is not None
         self.prompts.begin_steering(message)
-        content = tuple(map(_content, message.blocks))
-        offer = session.steering.offer(message.key, Prompt(content=content, key=message.key, by=BY))
+        prompt = Prompt(content=message.content, key=message.key, by=BY)
+        offer = session.offer_steering(message.key, prompt)
         self._steered[message.key] = task = asyncio.create_task(offer)
         task.add_done_callback(retrieve)
 
@@ -346,10 +414,10 @@ class SessionJournal:
         """Journal a message with which an idle agent began a turn of its own."""
         answer = message.answer
         outcome = None if answer.exception() else as_object(answer.result()).get("outcome")
-        known = self.session is None or message.key in self.session.receipts.by_prompt
+        known = self.session is None or self.session.receipt(message.key) is not None
         if outcome == "startedNewTurn" and not known:
-            content = tuple(map(_content, message.blocks))
-            said = ev.UserMessage(message_id=new_id("message"), content=content, prompt_id=message.key)
+            message_id = new_id("message")
+            said = ev.UserMessage(message_id=message_id, content=message.content, prompt_id=message.key)
             await self._emit([said])
 
     def own_answered(self, own: OwnRequest, response: Response) -> None:
@@ -365,11 +433,11 @@ class SessionJournal:
         """Wait until the turn is over, and the next one has begun if one waits: what follows is of that."""
         if self.prompts is None:
             return
-        await _within(self.prompts.over)
+        await wait_for_event(self.prompts.over, TURN_WITHIN)
         # The turn that is over may be one of these: its prompt came while the turn before was being stored.
         self._waiting = {key: one for key, one in self._waiting.items() if not one.begun.is_set()}
         if self._waiting:
-            await _within(self.prompts.running)
+            await wait_for_event(self.prompts.running, TURN_WITHIN)
 
     # -- what the agent says -----------------------------------------------------------------------
 
@@ -414,23 +482,8 @@ class SessionJournal:
         self.put(self._configure, method, params, as_object(result))
 
     async def _configure(self, method: str, params: Mapping[str, Any], result: dict[str, Any]) -> None:
-        if self.prompts is None:
-            return
-        decoder = self.prompts.decoder
-        value: Any = params.get("value")
-        if "configOptions" in result:
-            events = decoder.take_result(result)
-        elif method == "session/set_mode":
-            update = {"sessionUpdate": "current_mode_update", "currentModeId": params.get("modeId")}
-            events = decoder.feed(update)
-        elif method == "session/set_model":
-            models = [option for option in decoder.options if option.category == "model"]
-            events = decoder.set_option(models[0].option_id, str(params.get("modelId"))) if models else []
-        elif isinstance(value, str | bool):
-            events = decoder.set_option(str(params.get("configId")), value)
-        else:
-            events = []
-        await self._emit(events)
+        if self.prompts is not None:
+            await self._emit(self.prompts.configured(method, params, result))
 
     # -- ends --------------------------------------------------------------------------------------
 
@@ -444,20 +497,3 @@ class SessionJournal:
             await session.close()
         if deleted:
             await (await self._host.hub()).delete(self._journal_id)
-
-
-def _open_prompt(params: Params) -> OpenPrompt:
-    blocks = [as_object(block) for block in as_list(as_object(params).get("prompt"))]
-    return OpenPrompt(new_id("prompt"), blocks)
-
-
-def _content(block: dict[str, Any]) -> Content:
-    """Give a block of a prompt; one that we cannot read is shown by its type."""
-    read = block_from_wire(block)
-    return read if read is not None else TextBlock(text=f"[{block.get('type')}]")
-
-
-async def _within(event: asyncio.Event) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(TURN_WITHIN):
-            await event.wait()

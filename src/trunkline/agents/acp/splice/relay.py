@@ -1,8 +1,9 @@
 """The splice: lines between an editor and an agent, unchanged; a copy of each is read for the journal.
 
-Every line is forwarded before anything is done with its copy. Only three things are held back: what the
+Every line is forwarded before anything is done with its copy. Only four things are held back: what the
 policy judges (``requests``), the updates of a turn that another client began ("an editor shows turns it
-started"), and what the agent prints on stdout that is no message.
+started"), what the agent prints on stdout that is no message, and prompts to a session that another process
+may be working on (``held_prompts``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
 from trunkline.agents.acp.splice.connection import SpliceConnection, settle
+from trunkline.agents.acp.splice.held_prompts import HeldPrompts
 from trunkline.agents.acp.splice.journal import SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
 from trunkline.agents.acp.splice.requests import JUDGED, SpliceRequests
@@ -29,6 +31,8 @@ from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     Id,
+    Malformed,
+    Message,
     NoAnswer,
     Notification,
     Request,
@@ -101,6 +105,7 @@ class Splice:
         self._framer = LineFramer(max_line)
         self._has_policy = has_policy
         self._requests = SpliceRequests(self, has_policy=has_policy)
+        self._held = HeldPrompts(self)
         self._open_hub = open_hub
         self._hub: asyncio.Task[Hub] | None = None
         self._connection: SpliceConnection | None = None
@@ -178,8 +183,10 @@ class Splice:
             else:
                 self._from_editor(line)
         connection = self._connection
-        if (connection is None and len(self._before_start) > EARLY_UPDATES) or (
-            connection is not None and connection.congested
+        if (
+            self._held.is_full
+            or (connection is None and len(self._before_start) > EARLY_UPDATES)
+            or (connection is not None and connection.congested)
         ):
             self._let_editor_wait()
 
@@ -192,6 +199,7 @@ class Splice:
     async def _wait_for_agent(self) -> None:
         try:
             await self._started.wait()
+            await self._held.settled()
             if self._connection is not None:
                 await self._connection.drained()
         finally:
@@ -203,7 +211,11 @@ class Splice:
         if isinstance(message, Response):
             if self._requests.take_answer(message):
                 self.to_agent(raw)
-            return
+        elif message is None or isinstance(message, Malformed) or not self._held.take(raw, message):
+            self.forward(raw, message)
+
+    def forward(self, raw: bytes, message: Message | Malformed | None) -> None:
+        """Send a line of the editor to the agent."""
         self.to_agent(raw)
         if isinstance(message, Request):
             self._take_editor_request(message)
@@ -222,8 +234,7 @@ class Splice:
         elif message.method in _OPENS and isinstance(params.get("sessionId"), str):
             if journal is None:
                 journal = self._add_journal(params["sessionId"])
-            if message.method == "session/load":
-                journal.begin_load()
+            journal.begin_open(replays=message.method == "session/load")
         elif message.method == "initialize":
             self.client = {**as_object(params.get("clientInfo")), "protocol": "acp"}
         if self._open_count < OPEN_LIMIT:
@@ -410,9 +421,16 @@ class Splice:
         return str(self._connection.gone()) if self._connection is not None else "the agent is gone"
 
     def _fail_open(self, request_id: Id, why: str | None = None) -> None:
-        why = why or self.why_gone()
-        error = {"code": INTERNAL_ERROR, "message": " ".join(why.split()), "data": {"details": why}}
+        self.refuse(request_id, why or self.why_gone(), INTERNAL_ERROR)
+
+    def refuse(self, request_id: Id, why: str, code: int) -> None:
+        """Refuse a request of the editor's in the place of the agent."""
+        error = {"code": code, "message": " ".join(why.split()), "data": {"details": why}}
         self.to_editor(orjson.dumps({"jsonrpc": "2.0", "id": written(request_id), "error": error}))
+
+    def answer(self, request_id: Id, result: Any) -> None:
+        """Answer a request of the editor's in the place of the agent."""
+        self.to_editor(orjson.dumps({"jsonrpc": "2.0", "id": written(request_id), "result": result}))
 
     async def refuse_all(self, why: str, within: float = 2.0) -> None:
         """Tell the editor, as the answer to what it asks first, why there is no agent."""
@@ -428,6 +446,9 @@ class Splice:
 
     async def close(self, drain: float = 2.0) -> None:
         """Write what is left to the journal, cancel what runs, and end the agent."""
+        self._held.close()
+        for journal in self._journals.values():
+            journal.editor_left = True
         for journal in list(self._journals.values()):
             await journal.drained(drain)
         hub = self._hub

@@ -17,12 +17,12 @@ from typing import Any, Protocol, cast
 import orjson
 
 from trunkline import events as ev
-from trunkline.agents.acp.permission_options import option_of_kind, read_options
-from trunkline.agents.acp.request_params import check_absolute, read_params
+from trunkline.agents.acp.requests.permission_options import option_of_kind, read_options
+from trunkline.agents.acp.requests.request_params import check_absolute, read_params
+from trunkline.agents.acp.requests.terminal_requests import is_program
 from trunkline.agents.acp.splice.connection import OwnIds, request_line
 from trunkline.agents.acp.splice.journal import BY, SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, methods_if_ambiguous
-from trunkline.agents.acp.terminal_requests import is_program
 from trunkline.commands import Answer
 from trunkline.errors import Denied, TrunklineError
 from trunkline.own_files import own_file
@@ -308,7 +308,7 @@ class SpliceRequests:
         return (
             session is not None
             and request.asked is not None
-            and (request.asked.question_id in session.questions.open)
+            and session.holds_question(request.asked.question_id)
         )
 
     def _settle(self, request: AgentRequest) -> None:
@@ -321,15 +321,12 @@ class SpliceRequests:
         answer = _answer_of(request, request.asked, given)
         try:
             if answer is None:
-                session.questions.withdraw_one(question_id, "the editor gave no answer to it")
+                session.withdraw_question(question_id, "the editor gave no answer to it")
                 return
-            recorded = session.questions.answer([answer])
+            session.record_answer(answer)
         except TrunklineError as error:
             log.warning("the editor's answer cannot be journalled: %s", error)
-            session.questions.withdraw_one(question_id, str(error))
-            return
-        if session.turn is not None:
-            session.turn.resume(recorded)
+            session.withdraw_question(question_id, str(error))
 
     # -- answers -----------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from trunkline.journal import open_journal
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.interpreter_exit import run_async
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def serve_splice(
     Returns when the editor closes our input; raises AgentExited when the agent ends before that.
     """
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, target, load, journal, policy, settings))
+    run_async(_serve(transport, target, load, journal, policy, settings))
 
 
 async def _serve(

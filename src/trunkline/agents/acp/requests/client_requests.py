@@ -1,4 +1,4 @@
-"""Answers what an agent asks of a program that is only a client: permissions, files and terminals.
+"""Answers what an agent asks of a program that is only a client: permissions, forms, files and terminals.
 
 Files and terminals are those of the sandboxed workspace in the client's folder. There is no session of ours,
 so there is no policy, and nobody to ask but a function of the program.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
-from trunkline.agents.acp.file_requests import FileRequests
-from trunkline.agents.acp.permission_options import (
+from trunkline.agents.acp.requests.elicitation_requests import read_form
+from trunkline.agents.acp.requests.file_requests import FileRequests
+from trunkline.agents.acp.requests.permission_options import (
     CANCELLED,
     PermissionRequest,
     chosen_option,
@@ -20,20 +21,25 @@ from trunkline.agents.acp.permission_options import (
     read_options,
     selected,
 )
-from trunkline.agents.acp.permission_requests import Permission, check_permission
-from trunkline.agents.acp.request_params import fields_of, refusals
-from trunkline.agents.acp.request_turn import RequestTurn
-from trunkline.agents.acp.terminal_requests import TerminalRequests
-from trunkline.errors import Denied, TurnCancelled
+from trunkline.agents.acp.requests.permission_requests import Permission, check_permission
+from trunkline.agents.acp.requests.request_params import fields_of, refusals
+from trunkline.agents.acp.requests.request_turn import RequestTurn
+from trunkline.agents.acp.requests.terminal_requests import TerminalRequests
+from trunkline.errors import Denied, InvalidCommand, TurnCancelled
 from trunkline.events import ToolKind
 from trunkline.protocols.acp.decoder import AcpDecoder
 from trunkline.protocols.acp.fields import as_object, text_in
+from trunkline.protocols.acp.profiles import STANDARD, Profile
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from trunkline.questions import ALLOW_KINDS, Option, default_options
+from trunkline.questions import ALLOW_KINDS, Form, Option, default_options
+from trunkline.session.form_answers import check_form_answer
 from trunkline.session.view import SessionView
 
 log = logging.getLogger("trunkline.acp")
+
+_CALLS_KEPT = 1000
+"""Of how many calls of a prompt the name, the title and the kind are known when it is asked about them."""
 
 
 class PermissionAnswers:
@@ -98,12 +104,46 @@ class PermissionAnswers:
         return option
 
 
+class FormAnswers:
+    """Lets a function of the program fill in the agent's forms."""
+
+    def __init__(self) -> None:
+        self.ask: Callable[[Form], Any] | None = None
+
+    async def fill_in(self, form: Form) -> dict[str, Any]:
+        """Give the function's answer, if it fits the form; else the form is declined."""
+        try:
+            content = None if self.ask is None else self.ask(form)
+            if inspect.isawaitable(content):
+                content = await content
+        except Exception:
+            log.exception("the function that fills in forms failed: declined")
+            return {"action": "decline"}
+        if content is None:
+            return {"action": "decline"}
+        try:
+            check_form_answer(form, content)
+        except InvalidCommand as error:
+            log.error("the form was declined: %s", error)
+            return {"action": "decline"}
+        return {"action": "accept", "content": content}
+
+
 class ClientRequests:
     """Answers the requests of the sessions of one agent process."""
 
-    def __init__(self, cwd: str, permissions: PermissionAnswers) -> None:
-        """Answer from the folder ``cwd``."""
+    def __init__(
+        self,
+        cwd: str,
+        permissions: PermissionAnswers,
+        forms: FormAnswers | None = None,
+        profile: Profile = STANDARD,
+    ) -> None:
+        """Answer from the folder ``cwd``; ``forms`` fills in forms, if they were offered to the agent."""
         self._permissions = permissions
+        self._forms = forms
+        self._profile = profile
+        self._calls: dict[str, dict[str, Any]] = {}
         self._scope = RequestTurn(SessionView(session_id="", cwd=cwd))
         files = FileRequests(self._scope)
         self._terminals = terminals = TerminalRequests(self._scope, AcpDecoder())
@@ -117,6 +157,8 @@ class ClientRequests:
             "terminal/kill": terminals.kill,
             "terminal/release": terminals.release,
         }
+        if forms is not None:
+            self._methods["elicitation/create"] = self._form
 
     @property
     def is_cancelled(self) -> bool:
@@ -131,8 +173,21 @@ class ClientRequests:
         with refusals():
             return await answer(params)
 
+    def take_update(self, update: Mapping[str, Any]) -> None:
+        """Remember what a call is called: a permission may name only its id."""
+        if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+            call_id = text_in(update, "toolCallId")
+            if call_id is not None and (call_id in self._calls or len(self._calls) < _CALLS_KEPT):
+                self._calls.setdefault(call_id, {}).update(self._names_of(call_id, update))
+
+    def _names_of(self, call_id: str, call: Mapping[str, Any]) -> dict[str, str]:
+        name = text_in(call, "name") or self._profile.name_of_tool(as_object(call.get("_meta")), call_id)
+        found = {"name": name, "title": text_in(call, "title"), "kind": text_in(call, "kind")}
+        return {field: value for field, value in found.items() if value is not None}
+
     def begin_turn(self) -> None:
         """Answer by the rules again: a prompt is sent."""
+        self._calls.clear()
         self._scope.turn = None
 
     def cancel_turn(self) -> None:
@@ -163,8 +218,10 @@ class ClientRequests:
     async def _permission(self, params: Any) -> dict[str, Any]:
         options = read_options(params)
         call = as_object(fields_of(params).get("toolCall"))
-        if text_in(call, "toolCallId") is None:
+        call_id = text_in(call, "toolCallId")
+        if call_id is None:
             raise error_with_details(INVALID_PARAMS, "invalid params: toolCall must have a toolCallId")
+        call = {**call, **self._calls.get(call_id, {}), **self._names_of(call_id, call)}
         if self._scope.cancelled:
             return CANCELLED
         try:
@@ -172,6 +229,15 @@ class ClientRequests:
         except TurnCancelled:
             return CANCELLED
         return selected(option)
+
+    async def _form(self, params: Any) -> dict[str, Any]:
+        form, forms = read_form(fields_of(params)), self._forms
+        if forms is None or self._scope.cancelled:
+            return {"action": "cancel"}
+        try:
+            return await self._scope.until_cancelled(forms.fill_in(form))
+        except TurnCancelled:
+            return {"action": "cancel"}
 
 
 def _kinds(options: tuple[Option, ...]) -> str:

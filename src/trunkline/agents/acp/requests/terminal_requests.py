@@ -10,9 +10,9 @@ import asyncio
 import os
 from typing import Any, NamedTuple, cast
 
-from trunkline.agents.acp.permission_requests import CallDecoder
-from trunkline.agents.acp.request_params import check_absolute, read_params
-from trunkline.agents.acp.request_turn import RequestTurn
+from trunkline.agents.acp.requests.permission_requests import CallDecoder
+from trunkline.agents.acp.requests.request_params import check_absolute, read_params
+from trunkline.agents.acp.requests.request_turn import RequestTurn
 from trunkline.errors import WorkspaceError
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import error_with_details

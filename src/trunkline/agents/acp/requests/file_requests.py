@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trunkline.agents.acp.request_params import check_absolute, missing_files, read_params
-from trunkline.agents.acp.request_turn import RequestTurn
+from trunkline.agents.acp.requests.request_params import check_absolute, missing_files, read_params
+from trunkline.agents.acp.requests.request_turn import RequestTurn
 from trunkline.protocols.acp import wire
 
 

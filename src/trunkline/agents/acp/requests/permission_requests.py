@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Union, cast, get_args
 
 from trunkline import events as ev
-from trunkline.agents.acp.permission_options import (
+from trunkline.agents.acp.requests.permission_options import (
     CANCELLED,
     Choice,
     PermissionRequest,
@@ -23,8 +23,8 @@ from trunkline.agents.acp.permission_options import (
     selected,
     without_always,
 )
-from trunkline.agents.acp.request_params import fields_of
-from trunkline.agents.acp.request_turn import RequestTurn
+from trunkline.agents.acp.requests.request_params import fields_of
+from trunkline.agents.acp.requests.request_turn import RequestTurn
 from trunkline.content import Content, DiffBlock
 from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.jsonrpc.connection import error_with_details
@@ -56,6 +56,7 @@ class CallView(Protocol):
     name: str
     title: str | None
     kind: str
+    status: str
     input: Any
     locations: tuple[ev.Location, ...]
     content: tuple[Content, ...]
@@ -104,6 +105,30 @@ class PermissionRequests:
         self._scope = scope
         self._decoder = decoder
         self._permission = permission
+        self._told: tuple[str, set[str]] = ("", set())
+
+    def take_update(self, update: Mapping[str, Any]) -> None:
+        """Tell the person of a call that the policy denies and that the agent ran without asking.
+
+        Nobody could hold it back, as the agent did it in its own process. It is said once in a turn for
+        each tool.
+        """
+        native_id, turn = update.get("toolCallId"), self._scope.turn
+        if turn is None or update.get("status") != "completed" or not isinstance(native_id, str):
+            return
+        call = self._decoder.call(native_id)
+        denial = None if call is None else turn.policy_denial(describe_request(call))
+        if call is None or denial is None or call.status != "completed":
+            return
+        if self._told[0] != turn.turn_id:
+            self._told = (turn.turn_id, set())
+        if call.name not in self._told[1]:
+            self._told[1].add(call.name)
+            self._scope.notice(
+                "The agent ran a tool call without asking, which the policy denies",
+                f"{call.title or call.name}: {denial}",
+                "unasked_call_ran",
+            )
 
     async def answer(self, params: Any) -> dict[str, Any]:
         """Answer a session/request_permission."""

@@ -9,7 +9,7 @@ import pytest
 from tests.agents.acp.far_side import Far, ScriptedAgent, refused
 from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.commands import Prompt
 from trunkline.protocols.acp.decoder import AcpDecoder
 from trunkline.session.context import current

@@ -10,7 +10,7 @@ from tests.agents.acp.far_side import Far, ScriptedAgent, choose, refused
 from tests.hubs import collect, events_of, hub_for, only, until
 from tests.process_state import is_alive
 from trunkline import events as ev
-from trunkline.agents.acp import terminal_requests
+from trunkline.agents.acp.requests import terminal_requests
 from trunkline.commands import Prompt
 from trunkline.folding import fold
 from trunkline.workspace import Policy, Rule

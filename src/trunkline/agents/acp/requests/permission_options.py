@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from trunkline.agents.acp.request_params import fields_of
+from trunkline.agents.acp.requests.request_params import fields_of
 from trunkline.events import ToolKind
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS

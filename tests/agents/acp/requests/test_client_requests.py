@@ -8,9 +8,11 @@ import pytest
 
 from tests.hubs import soon, until
 from tests.process_state import is_alive
-from trunkline.agents.acp.client_requests import ClientRequests, PermissionAnswers
-from trunkline.agents.acp.permission_options import PermissionRequest
+from trunkline.agents.acp.requests.client_requests import ClientRequests, FormAnswers, PermissionAnswers
+from trunkline.agents.acp.requests.permission_options import PermissionRequest
+from trunkline.protocols.acp.profiles import CLAUDE_CODE
 from trunkline.protocols.jsonrpc.messages import RpcError
+from trunkline.questions import Form
 
 ONCE = {"optionId": "a", "name": "Once", "kind": "allow_once"}
 ALWAYS = {"optionId": "b", "name": "Always", "kind": "allow_always"}
@@ -80,6 +82,84 @@ async def test_a_function_sees_what_the_agent_says_of_the_call(tmp_path: Path) -
     assert (first.title, first.tool, first.kind, first.session_id) == ("Run `ls`", "bash", "execute", "s")
     assert first.params["toolCall"]["rawInput"] == first.input == {"command": "ls"}
     assert (second.title, second.tool, second.kind, second.input) == ("unknown", "unknown", "other", None)
+
+
+async def test_a_permission_is_shown_with_what_was_said_of_its_call_before(
+    tmp_path: Path,
+) -> None:
+    seen: list[PermissionRequest] = []
+    requests = ClientRequests(str(tmp_path), PermissionAnswers(seen.append), profile=CLAUDE_CODE)
+    meta = {"claudeCode": {"toolName": "Write"}}
+    call = {"toolCallId": "t", "title": "Write a.txt", "kind": "edit", "_meta": meta}
+    requests.take_update({"sessionUpdate": "tool_call", **call})
+    requests.take_update({"sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Write b.txt"})
+    await permit(requests, ONCE, NO, title="Write c.txt")
+    requests.begin_turn()
+    await permit(requests, ONCE, NO)
+    assert [(one.title, one.tool, one.kind) for one in seen] == [
+        ("Write c.txt", "Write", "edit"),
+        ("unknown", "unknown", "other"),
+    ]
+
+
+FORM = {
+    "sessionId": "s",
+    "mode": "form",
+    "message": "Which one?",
+    "requestedSchema": {"properties": {"name": {"type": "string"}}, "required": ["name"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        ({"name": "a"}, {"action": "accept", "content": {"name": "a"}}),
+        ({"name": 1}, {"action": "decline"}),
+        ({}, {"action": "decline"}),
+        ("a", {"action": "decline"}),
+        (None, {"action": "decline"}),
+    ],
+)
+async def test_a_form_is_filled_in_by_the_function_or_declined(tmp_path: Path, given: Any, got: Any) -> None:
+    forms = FormAnswers()
+    requests = ClientRequests(str(tmp_path), PermissionAnswers("ask"), forms)
+    assert await soon(requests.handle("elicitation/create", FORM)) == {"action": "decline"}
+    asked: list[Form] = []
+
+    async def fill_in(form: Form) -> Any:
+        asked.append(form)
+        return given
+
+    forms.ask = fill_in
+    assert await soon(requests.handle("elicitation/create", FORM)) == got
+    assert (asked[0].message, list(asked[0].fields["properties"])) == ("Which one?", ["name"])
+    assert await code_of(requests, "elicitation/create", {**FORM, "mode": "url"}) == -32602
+    requests.cancel_turn()
+    assert await soon(requests.handle("elicitation/create", FORM)) == {"action": "cancel"}
+
+
+async def test_a_form_that_is_open_when_the_prompt_is_cancelled_is_cancelled(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    forms, asked = FormAnswers(), asyncio.Event()
+
+    async def never(form: Form) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    def fails(form: Form) -> None:
+        raise RuntimeError("oh")
+
+    forms.ask = never
+    requests = ClientRequests(str(tmp_path), PermissionAnswers("ask"), forms)
+    waiting = asyncio.create_task(requests.handle("elicitation/create", FORM))
+    await soon(asked.wait())
+    requests.cancel_turn()
+    assert await soon(waiting) == {"action": "cancel"}
+    requests.begin_turn()
+    forms.ask = fails
+    assert await soon(requests.handle("elicitation/create", FORM)) == {"action": "decline"}
+    assert "the function that fills in forms failed" in caplog.text
 
 
 async def test_several_permissions_are_open_at_once_and_end_with_the_prompt(tmp_path: Path) -> None:

@@ -10,16 +10,17 @@ import asyncio
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from trunkline.agents.acp.permission_requests import CallDecoder
-from trunkline.agents.acp.request_params import fields_of
-from trunkline.agents.acp.request_turn import RequestTurn
+from trunkline.agents.acp.requests.permission_requests import CallDecoder
+from trunkline.agents.acp.requests.request_params import fields_of
+from trunkline.agents.acp.requests.request_turn import RequestTurn
 from trunkline.errors import TurnCancelled
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, RpcError
 from trunkline.questions import Form, Link, Question
 from trunkline.session.context import TurnContext
 
-_CANCEL = {"action": "cancel"}
+CANCEL: dict[str, Any] = {"action": "cancel"}
+"""The answer to a form or a link that nobody answers."""
 
 
 class ElicitationRequests:
@@ -36,20 +37,20 @@ class ElicitationRequests:
         question = self._question(fields)
         turn = self._scope.turn
         if self._scope.cancelled:
-            return _CANCEL
+            return CANCEL
         if turn is None:
             self._scope.notice(
                 "A question was not asked: no turn runs",
                 f"The agent asked between two turns, where nobody can be asked: {question.message}",
                 "elicitation_out_of_turn",
             )
-            return _CANCEL
+            return CANCEL
         try:
             if isinstance(question, Link):
                 return await self._scope.until_cancelled(self._visit(turn, question, fields["elicitationId"]))
             return await self._scope.until_cancelled(self._ask(turn, question))
         except TurnCancelled:
-            return _CANCEL
+            return CANCEL
 
     def complete(self, params: Any) -> None:
         """Take ``elicitation/complete``: what a link led to is done, so nobody needs to say so."""
@@ -65,7 +66,7 @@ class ElicitationRequests:
         if answered.outcome == "declined":
             return {"action": "decline"}
         if answered.outcome != "accepted":
-            return _CANCEL
+            return CANCEL
         return {"action": "accept"} | (
             {"content": answered.content or {}} if isinstance(question, Form) else {}
         )
@@ -85,22 +86,34 @@ class ElicitationRequests:
             await asyncio.wait({asking, completed})
 
     def _question(self, fields: dict[str, Any]) -> Form | Link:
-        mode, message = fields.get("mode"), fields.get("message")
-        if not isinstance(message, str):
-            raise _invalid("message must be text")
         native_id: Any = fields.get("toolCallId")
         call_id = self._decoder.call_id(native_id) if isinstance(native_id, str) else None
+        mode = fields.get("mode")
         if mode == "form":
-            return Form(message=message, fields=_schema(fields.get("requestedSchema")), call_id=call_id)
-        if mode == "url":
-            elicitation_id: Any = fields.get("elicitationId")
-            if not isinstance(elicitation_id, str) or not elicitation_id:
-                raise _invalid("elicitationId must be text")
-            if elicitation_id in self._links:
-                raise _invalid(f"the elicitation {elicitation_id[:80]!r} is open already")
-            return Link(message=message, url=_address(fields.get("url")), call_id=call_id)
+            return read_form(fields, call_id)
         # "Clients that do not understand this mode ... MUST NOT render it as a known elicitation mode."
-        raise _invalid(f"mode must be form or url, not {mode!r}")
+        if mode != "url":
+            raise _invalid(f"mode must be form or url, not {mode!r}")
+        elicitation_id: Any = fields.get("elicitationId")
+        if not isinstance(elicitation_id, str) or not elicitation_id:
+            raise _invalid("elicitationId must be text")
+        if elicitation_id in self._links:
+            raise _invalid(f"the elicitation {elicitation_id[:80]!r} is open already")
+        return Link(message=_message(fields), url=_address(fields.get("url")), call_id=call_id)
+
+
+def read_form(fields: dict[str, Any], call_id: str | None = None) -> Form:
+    """Read the form of an ``elicitation/create``."""
+    if fields.get("mode") != "form":
+        raise _invalid(f"mode must be form, not {fields.get('mode')!r}")
+    return Form(message=_message(fields), fields=_schema(fields.get("requestedSchema")), call_id=call_id)
+
+
+def _message(fields: dict[str, Any]) -> str:
+    message: Any = fields.get("message")
+    if not isinstance(message, str):
+        raise _invalid("message must be text")
+    return message
 
 
 def _schema(given: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 from tests.agents.acp.far_side import OPTIONS, Far, ScriptedAgent, choose, refused
 from tests.hubs import collect, events_of, hub_for, only, soon, until
 from trunkline import events as ev
-from trunkline.agents.acp.permission_options import PermissionRequest
-from trunkline.agents.acp.permission_requests import Permission, describe_request
-from trunkline.agents.acp.requests import AgentRequests
+from trunkline.agents.acp.requests.permission_options import PermissionRequest
+from trunkline.agents.acp.requests.permission_requests import Permission, describe_request
+from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.errors import ConfigurationError
@@ -107,6 +107,29 @@ async def test_what_the_agent_said_of_the_call_before_counts_for_the_policy() ->
     async with hub_for(ScriptedAgent(script), policy=policy) as hub:
         await collect(await hub.create(), "go")
     assert got == [select("abort")]
+
+
+async def test_a_call_that_the_policy_denies_and_nobody_was_asked_about_is_told_to_the_person() -> None:
+    async def script(far: Far, prompt: Prompt) -> None:
+        for number, status in enumerate(["completed", "completed", "failed"]):
+            call = {**RUN, "toolCallId": f"c{number}"}
+            far.update("tool_call", **call)
+            far.update("tool_call_update", toolCallId=f"c{number}", status=status)
+        await far.permission(**RUN | {"toolCallId": "asked"})
+        far.update("tool_call_update", toolCallId="asked", status="failed")
+
+    async def notices(policy: Policy) -> list[tuple[str | None, str | None]]:
+        async with hub_for(ScriptedAgent(script), policy=policy) as hub:
+            session = await hub.create()
+            await collect(session, "go", {ev.Asked: choose(session, "abort")})
+            await collect(session, "go", {ev.Asked: choose(session, "abort")})
+            told = only(await events_of(session), ev.Notice)
+            return [(notice.code, notice.description) for notice in told]
+
+    (code, about), second = await notices(Policy(rules=(Rule(decision="deny", command="make *"),)))
+    assert code == second[0] == "unasked_call_ran"
+    assert "make *" in str(about)
+    assert await notices(Policy.ask()) == []
 
 
 async def test_a_refused_call_stays_denied_when_the_agent_says_that_it_failed() -> None:
