@@ -12,10 +12,10 @@ import pytest
 from ag_ui.core import Event
 from pydantic import TypeAdapter
 
-from tests.frontends.agui.event_verifier import breaches
-from tests.frontends.agui.reference_client import Client
 from tests.hubs import soon
 from trunkline.agents.langchain import Rule
+from trunkline.conformance.agui.event_verifier import breaches
+from trunkline.conformance.agui.reference_client import ReferenceClient
 from trunkline.frontends.agui import RunAgentInput, read_input
 from trunkline.protocols.agui.wire import AguiEvent, encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
@@ -23,7 +23,7 @@ from trunkline.testing.chat import ScriptedChatModel, call, thinks
 _OFFICIAL: TypeAdapter[Any] = TypeAdapter(Event)
 
 
-class Page(Client):
+class Page(ReferenceClient):
     """A transport and the client that reads from it, in one; each event is checked by the official models."""
 
     def __init__(self, thread_id: str = "t1", **options: Any) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.mapper import Neutral
+from trunkline.agents.langchain.messages.content_mapper import Neutral
 
 PNG = "iVBORw0KGgo="
 """The beginning of an image."""

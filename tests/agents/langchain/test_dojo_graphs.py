@@ -20,8 +20,8 @@ from tests.agents.langchain.dojo_graphs import (
     STEPS,
 )
 from tests.frontends.agui.client_runs import client_of, run
-from tests.frontends.agui.reference_client import Client, JsonObject
 from trunkline import adapt
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
@@ -36,7 +36,7 @@ DURABLE = pytest.mark.parametrize("durable", [True, False])
 class Page:
     """A client of one graph."""
 
-    def __init__(self, endpoint: AguiEndpoint, client: Client, model: ScriptedChatModel) -> None:
+    def __init__(self, endpoint: AguiEndpoint, client: ReferenceClient, model: ScriptedChatModel) -> None:
         self.endpoint = endpoint
         self.client = client
         self.model = model

@@ -13,7 +13,7 @@ from trunkline.agents.langchain.errors import map_error_to_content
 from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
 from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.mode import ModeMiddleware
 from trunkline.agents.langchain.middleware.mode_definition import Mode
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware

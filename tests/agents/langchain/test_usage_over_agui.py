@@ -14,10 +14,10 @@ from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.test_usage_over_acp import gives, option_names
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.frontends.agui.event_verifier import breaches
 from tests.hubs import soon
 from tests.server.running_server import served
 from trunkline.agents.langchain import TrunklineContext, agui_agent, agui_middleware, agui_system, emit_plan
+from trunkline.conformance.agui.event_verifier import breaches
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import AguiEvent, console_transport, encode, to_dict
 from trunkline.testing.chat import ScriptedChatModel, call

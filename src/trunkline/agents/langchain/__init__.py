@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
     from trunkline.agents.langchain.hosted.context import TrunklineContext
     from trunkline.agents.langchain.hosted.options import AcpAgentOptions, AguiAgentOptions
-    from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+    from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
     from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
@@ -84,7 +84,7 @@ __getattr__, __dir__ = lazy_names(
         "READY_MODES": "trunkline.agents.langchain.middleware.mode",
         "AcpAgentOptions": "trunkline.agents.langchain.hosted.options",
         "AguiAgentOptions": "trunkline.agents.langchain.hosted.options",
-        "ContentBlockMapper": "trunkline.agents.langchain.messages.mapper",
+        "ContentBlockMapper": "trunkline.agents.langchain.messages.content_mapper",
         "LangChainAgent": "trunkline.agents.langchain.agent",
         "Mode": "trunkline.agents.langchain.middleware.mode",
         "ModeMiddleware": "trunkline.agents.langchain.middleware.mode",

@@ -26,7 +26,7 @@ from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
 from trunkline.agents.langchain.graph.instrument import InstrumentedGraph, instrument
 from trunkline.agents.langchain.hosted.agent import OwnAgent
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
 from trunkline.agents.langchain.permissions.operator_policy import apply_policy
 from trunkline.agents.langchain.pii import scrubber

@@ -16,7 +16,6 @@ from tests.agents.langchain.graphs import graph_of, weather
 from tests.agents.langchain.tools.test_client_tools import COLOUR, RED, routed
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.client_runs import run
-from tests.frontends.agui.reference_client import Client
 from tests.frontends.agui.test_run import connect
 from tests.hubs import collect, hub_for, reopened, until
 
@@ -25,6 +24,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import HasHistory
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer, Prompt
+from trunkline.conformance.agui.reference_client import ReferenceClient
 from trunkline.conversation import Conversation
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.journal import open_journal
@@ -139,7 +139,7 @@ async def test_what_a_thread_waits_for_is_asked_again_without_its_journal_and_go
 async def test_a_page_that_was_open_all_the_time_answers_and_one_that_comes_back_is_asked(
     make: Make, tmp_path: Path
 ) -> None:
-    page, other = Client("s", name="page"), Client("s", name="other")
+    page, other = ReferenceClient("s", name="page"), ReferenceClient("s", name="other")
     page.say("go")
     async with process(make, tmp_path) as hub:
         await run(AguiEndpoint(hub), page, tools=[COLOUR])

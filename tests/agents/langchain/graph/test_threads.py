@@ -1,6 +1,5 @@
 import asyncio
 import operator
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -115,7 +114,7 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
 ) -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
     agent = LangChainAgent(MAKERS[kind](model, [slow.tool], checkpointer=saver))
-    async with session_for(agent, session_id="t") as session:
+    async with session_for(agent, session_id="t", detach_after=30.0) as session:
         async with session.follow() as reader:
             await session.prompt("Go")
             await soon(slow.began.wait())
@@ -151,21 +150,6 @@ async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any
         session = await cancelled_in(slow, hub)
         assert text_of(await collect(session, "Never mind")) == "Then not."
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
-
-
-async def test_a_cancel_inside_a_tool_takes_no_time() -> None:
-    took: list[float] = []
-    for _ in range(5):
-        slow = Slow()
-        graph = create_agent(ScriptedChatModel(BOTH), [slow.tool], checkpointer=InMemorySaver())
-        async with session_for(LangChainAgent(graph), session_id="t") as session:
-            await session.prompt("Go")
-            await soon(slow.began.wait())
-            began = time.perf_counter()
-            await session.cancel()
-            took.append(time.perf_counter() - began)
-            assert (await state_of(graph, "t")).next == ()
-    assert min(took) < 0.05, took
 
 
 async def test_what_was_read_of_an_answer_that_was_cut_off_stays_in_the_thread(saver: Any) -> None:
@@ -248,7 +232,7 @@ async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None
     nameless = tool_call_chunk(name="work", args='{"how": "quick"}', id=None, index=0)
     model = ScriptedChatModel([AIMessageChunk(content="", tool_call_chunks=[nameless])], "Well.")
     graph = create_agent(model, [Slow().tool], checkpointer=saver)
-    async with session_for(LangChainAgent(graph), session_id="t") as session:
+    async with session_for(LangChainAgent(graph), session_id="t", detach_after=30.0) as session:
         assert isinstance((await collect(session, "go"))[-1], ev.TurnFailed)
         assert text_of(await collect(session, "and now?")) == "Well."
     _, made, answer, _ = model.calls[-1].messages

@@ -20,16 +20,16 @@ from tests.agents.langchain.model_scripts import conversations
 from tests.agents.langchain.recorded_updates import on_thread
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.client_runs import client_of, comparable, run
-from tests.frontends.agui.reference_client import Client
 from tests.hubs import soon
 
 from trunkline import adapt
 from trunkline.agents.langchain import agui_agent, agui_middleware
+from trunkline.conformance.agui.reference_client import ReferenceClient
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # To shrink a script takes minutes.
 
 
-def fold(client: Client) -> Any:
+def fold(client: ReferenceClient) -> Any:
     """What a client holds, lane by lane; results of calls side by side have no order, and lanes neither."""
     lanes: dict[str | None, list[Any]] = {}
     for one in comparable(client.messages):
@@ -47,7 +47,7 @@ def fold(client: Client) -> Any:
     return ordered, client.state, client.terminal.get("type"), client.terminal.get("outcome")
 
 
-def answer_all(client: Client) -> Any:
+def answer_all(client: ReferenceClient) -> Any:
     """Answer every interrupt; of the permissions only those of calls with an even number get a yes."""
     answers: list[Any] = []
     for one in client.interrupts:
@@ -58,7 +58,7 @@ def answer_all(client: Client) -> Any:
     return answers
 
 
-async def play_a(prompts: list[str]) -> Client:
+async def play_a(prompts: list[str]) -> ReferenceClient:
     page = Page()
     review = HumanInTheLoopMiddleware({"guarded": True}, interrupt_mode="per_call")
     options: Any = {"middleware": [review], "checkpointer": InMemorySaver()}
@@ -72,7 +72,7 @@ async def play_a(prompts: list[str]) -> Client:
     return page
 
 
-async def play_b(prompts: list[str], *, callbacks: bool) -> Client:
+async def play_b(prompts: list[str], *, callbacks: bool) -> ReferenceClient:
     page = Page()
     own = agui_middleware(page)
     agent = create_agent(oracle.Player(), oracle.TOOLS, middleware=own, checkpointer=InMemorySaver())
@@ -85,7 +85,7 @@ async def play_b(prompts: list[str], *, callbacks: bool) -> Client:
     return page
 
 
-async def play_c(prompts: list[str]) -> Client:
+async def play_c(prompts: list[str]) -> ReferenceClient:
     agent = oracle.make("per_call", checkpointer=InMemorySaver())
     async with client_of(adapt(agent)) as (endpoint, client):
         for prompt in prompts:

@@ -8,13 +8,13 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import content as c
 from trunkline import events as ev
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.history import (
     UNANSWERED,
     conversation_of,
     messages_of,
     unanswered_calls,
 )
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.folding import fold
 
 MAPPER = ContentBlockMapper()
@@ -75,6 +75,21 @@ def test_parallel_calls_are_one_message_and_their_results_follow_it() -> None:
 def test_every_call_is_answered_whatever_became_of_it(update: dict[str, Any], content: str) -> None:
     messages = history_of(user("u1", "Go"), call("x"), ev.ToolUpdate(call_id="x", **update))
     assert (messages[-1].tool_call_id, messages[-1].status, messages[-1].content) == ("x", "error", content)
+
+
+def test_calls_that_belong_to_no_message_are_made_where_they_were() -> None:
+    messages = history_of(
+        user("u1", "Find both"),
+        ev.ToolCall(call_id="x", name="find", native_id="x"),
+        ev.ToolUpdate(call_id="x", status="completed", raw_output="one", result_message_id="r1"),
+        ev.Text(message_id="s", lane="sub", delta="of a subagent"),
+        ev.ToolCall(call_id="y", name="find", native_id="y"),
+        ev.ToolUpdate(call_id="y", status="completed", raw_output="two", result_message_id="r2"),
+        ev.ToolCall(call_id="z", name="find", native_id="z", lane="sub"),
+        ev.Text(message_id="a1", delta="Here."),
+    )
+    ids = ["u1", "u1.calls", "r1", "s.calls", "r2", "a1"]
+    assert shape(messages) == list(zip(["human", "ai", "tool", "ai", "tool", "ai"], ids, strict=True))
 
 
 def test_a_call_that_was_cut_off_while_it_was_made_is_there_without_its_arguments() -> None:

@@ -5,7 +5,7 @@ from tests.agents.langchain.expected_blocks import PNG, called
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper, Neutral
 
 MAPPER = ContentBlockMapper()
 

@@ -6,7 +6,13 @@ from tests.hubs import collect, session_for
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import (
+    PermissionRule,
+    Verdict,
+    decide,
+    decide_sync,
+    discard_verdict,
+)
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
 
@@ -105,4 +111,4 @@ async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> N
     assert not await decide(None, made(), never)
     assert not decide_sync(None, made(), never)
     assert await decide(None, made(), None)
-    forget(None, made())
+    discard_verdict(None, made())

@@ -14,7 +14,7 @@ from tests.process_state import is_alive
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 from trunkline.errors import AgentError, ConfigurationError
 from trunkline.mcp.server import Server

@@ -24,9 +24,9 @@ from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.class_methods import replace_methods
 from trunkline.agents.langchain.hosted.run_channels import OwnRuns, front_end_of
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import split_turn
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
 

@@ -14,7 +14,7 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from trunkline.agents.langchain.callbacks.listener import tool_messages
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.permissions.decide import forget
+from trunkline.agents.langchain.permissions.decide import discard_verdict
 from trunkline.agents.langchain.permissions.subagents import lane_at
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call
 from trunkline.errors import TurnCancelled
@@ -34,7 +34,7 @@ def guard_tool_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[A
         try:
             channel = current_channel()
             answer = _emit_answer(await run_tool_call(request, execute, channel))
-            forget(channel, request.tool_call, lane_at(request.runtime.config))
+            discard_verdict(channel, request.tool_call, lane_at(request.runtime.config))
             return answer
         except (GraphBubbleUp, TurnCancelled):
             raise

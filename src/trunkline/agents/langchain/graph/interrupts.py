@@ -29,7 +29,7 @@ _OPTIONS = {
     "approve": Option(option_id="approve", name="Approve", kind="allow_once"),
     "edit": Option(option_id="edit", name="Run with edited arguments", kind="allow_once"),
     "reject": Option(option_id="reject", name="Reject", kind="reject_once"),
-    "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once", wants_words=True),
+    "respond": Option(option_id="respond", name="Answer for the tool", kind="reject_once", wants_words=True),
 }
 _ALWAYS = Option(option_id="approve_always", name="Always approve", kind="allow_always")
 _REFUSED = "The user refused this call."

@@ -14,6 +14,7 @@ from langgraph.graph import END, START
 from langgraph.types import StateSnapshot, StateUpdate
 
 from trunkline.agents.langchain.graph.remembered_questions import add_questions, waits_for
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.emitter import ResultMapper
 from trunkline.agents.langchain.messages.history import (
     conversation_of,
@@ -24,7 +25,6 @@ from trunkline.agents.langchain.messages.history import (
     unanswered_calls,
     without_unfinished_calls,
 )
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.refused_inputs import replace_attachments_in_last_turn
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand

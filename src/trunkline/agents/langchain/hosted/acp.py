@@ -26,7 +26,7 @@ from trunkline.agents.langchain.graph.threads import history
 from trunkline.agents.langchain.hosted.agent import OwnAgent, build_agent
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
 from trunkline.agents.langchain.hosted.options import AcpAgentOptions, AcpOptions
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.errors import ConfigurationError, SessionNotFound
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.config_options import modes_to_wire

@@ -18,8 +18,8 @@ from trunkline.agents.langchain.graph.client_input import client_state
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.agents.langchain.hosted.run import question_of
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.commands import Prompt
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+    from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
     from trunkline.agents.langchain.messages.result_content import ContentMapper
     from trunkline.agents.langchain.middleware.mode_definition import Mode
     from trunkline.agents.langchain.middleware.plan import BuildPlan, Trigger

@@ -1,9 +1,9 @@
 """LangChain's messages and blocks to events and back.
 
 * ``blocks``: LangChain's standard content blocks, one by one, both ways
+* ``content_mapper``: content both ways: LangChain's, ours and ACP's
 * ``emitter``: messages to events, each emitted once; pure
 * ``history``: a conversation as messages, and messages as a conversation
-* ``mapper``: content both ways: LangChain's, ours and ACP's
 * ``model_run``: what is known of one call of a model, and of the tool calls it makes
 * ``openai_items``: blank lines between the items of an OpenAI response
 * ``plain_outputs``: the output of a graph without messages, as text

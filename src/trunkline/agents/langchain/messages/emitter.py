@@ -18,7 +18,7 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.json_values import json_value
 from trunkline.agents.langchain.errors import is_failure
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
 from trunkline.agents.langchain.messages.provider_blocks import has_thought, is_tool_call

@@ -15,8 +15,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMess
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import events as ev
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.emitter import Emitter, ResultMapper
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.provider_blocks import list_blocks
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED, replace_attachments
 from trunkline.content import DiffBlock, TerminalBlock
@@ -47,13 +47,16 @@ def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[
     """
     messages: list[AnyMessage] = []
     refused = {turn.turn_id for turn in conversation.turns if turn.code in REFUSED}
+    without_message = conversation.calls_without_message()
     for message in conversation.messages:
-        if message.lane is not None:
-            continue
-        if message.role == "user":
-            made: list[AnyMessage] = [mapper.user_message(message.content, message.message_id)]
-        else:
+        made: list[AnyMessage] = []
+        if message.role == "user" and message.lane is None:
+            made = [mapper.user_message(message.content, message.message_id)]
+        elif message.lane is None:
             made = _answer(message, conversation.calls, mapper)
+        loose = [call for call in without_message.get(message.message_id, ()) if call.lane is None]
+        if loose:
+            made += _with_calls("", f"{message.message_id}.calls", loose, mapper)
         if not message.trusted:
             made = [_mark_untrusted(one) for one in made]
         messages += map(replace_attachments, made) if message.turn_id in refused else made
@@ -113,6 +116,13 @@ def _round(
         return []
     plain = "".join(part.text for part in parts if isinstance(part, TextPart))
     content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else plain
+    return _with_calls(content, message_id, calls, mapper)
+
+
+def _with_calls(
+    content: Any, message_id: str, calls: list[Call], mapper: ContentBlockMapper
+) -> list[AnyMessage]:
+    """Give a message of the model that makes calls, and their results."""
     made = [{"id": _native_id(call), "name": call.name, "args": _args(call)} for call in calls]
     answer = AIMessage(content=content, id=message_id, tool_calls=cast("Any", made))
     return [answer, *(result_of(call, mapper) for call in calls)]

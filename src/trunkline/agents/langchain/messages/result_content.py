@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline import content as c
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.user_functions import UserFunction, check_function, contain
 
 ContentMapper = Callable[

@@ -33,7 +33,7 @@ from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.middleware.mode_definition import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
-from trunkline.agents.langchain.permissions.decide import Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import Verdict, decide, decide_sync, discard_verdict
 from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import revise_request
@@ -216,7 +216,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
-            forget(channel, call, lane)
+            discard_verdict(channel, call, lane)
         return result
 
     @inline
@@ -230,7 +230,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
-            forget(channel, call, lane)
+            discard_verdict(channel, call, lane)
         return result
 
     def _judge(self, request: Any) -> tuple[Channel | None, Any, str | None, Verdict | Rule]:

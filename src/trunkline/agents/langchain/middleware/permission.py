@@ -20,7 +20,13 @@ from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channe
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
 from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.permissions.answer_file import AnswerFile
-from trunkline.agents.langchain.permissions.decide import Always, Describe, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import (
+    Always,
+    Describe,
+    decide,
+    decide_sync,
+    discard_verdict,
+)
 from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
@@ -94,7 +100,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
                 result = await handler(revise_request(request, verdict))
         else:
             result = answer_of(call, verdict)
-        forget(channel, call, lane)
+        discard_verdict(channel, call, lane)
         return result
 
     def wrap_tool_call(
@@ -109,7 +115,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
                 result = handler(revise_request(request, verdict))
         else:
             result = answer_of(call, verdict)
-        forget(channel, call, lane)
+        discard_verdict(channel, call, lane)
         return result
 
     def _guard(self, channel: Channel | None, request: ToolCallRequest) -> AbstractContextManager[None]:

@@ -170,8 +170,8 @@ def note_approval(channel: Channel, call: Call, lane: str | None) -> None:
     _note(channel, _key(call, lane), _APPROVED)
 
 
-def forget(channel: Channel | None, call: Call, lane: str | None = None) -> None:
-    """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
+def discard_verdict(channel: Channel | None, call: Call, lane: str | None = None) -> None:
+    """Discard what was decided about a call: it is over, and another of its kind is asked anew."""
     decided = _DECIDED.get(channel) if channel is not None else None
     if decided:
         verdict = decided.pop(_key(call, lane), None)

@@ -35,7 +35,7 @@ from trunkline.agents.langchain.permissions.decide import (
     Verdict,
     decide,
     decide_sync,
-    forget,
+    discard_verdict,
 )
 
 Call = dict[str, Any]
@@ -203,7 +203,7 @@ class _CallGuard:
         if decided is None:
             return  # It is the middleware's own.
         if not decided.verdict:
-            forget(self.channel, decided.call, decided.lane)
+            discard_verdict(self.channel, decided.call, decided.lane)
             raise Refused(call["name"], decided.verdict.message)
         self._running[run_id] = decided
 
@@ -212,7 +212,7 @@ class _CallGuard:
         if self.outer is not None:
             self.outer.end(run_id)
         if (decided := self._running.pop(run_id, None)) is not None:
-            forget(self.channel, decided.call, decided.lane)
+            discard_verdict(self.channel, decided.call, decided.lane)
 
 
 def _policy_is_nearer(guard: _CallGuard) -> bool:

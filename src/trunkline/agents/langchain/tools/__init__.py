@@ -5,7 +5,7 @@
 * ``current_call``: the call that a tool runs for
 * ``deepagents_files``: where the files of deepagents' file tools are on this machine
 * ``mcp_results``: the result of an MCP tool as the content of a tool message
-* ``mcp_servers``: the MCP servers of one session, opened side by side
+* ``mcp_servers``: the MCP servers of one session, with their tools as LangChain's
 * ``mcp_tools``: the tools of MCP servers as LangChain's
 * ``registered_tools``: tools of a registry, and the calls that are shown of them
 * ``session_tools``: adds a session's own tools to a compiled graph

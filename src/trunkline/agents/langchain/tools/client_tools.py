@@ -15,9 +15,10 @@ from langgraph.prebuilt import ToolRuntime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
+from trunkline.agents.langchain.tools.current_call import Call, this_call
 from trunkline.questions import ClientCall
+from trunkline.tools.called_tool import CalledTool
 
 _RESTORED = "trunkline.tools.restored"
 _NONE: Any = None

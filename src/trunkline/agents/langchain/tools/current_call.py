@@ -1,8 +1,4 @@
-"""The call that a tool runs for: its id, its lane, and the channel of its run.
-
-LangChain gives a tool the id of its call only as an argument (``InjectedToolCallId``), and then does not run
-it without one. So the id is in a context variable.
-"""
+"""The call that a tool runs for: its id, its lane, and the channel of its run."""
 
 from __future__ import annotations
 
@@ -12,16 +8,14 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import StructuredTool
 from langgraph.prebuilt import tool_node
-from typing_extensions import override
 
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import find_channel
 from trunkline.agents.langchain.permissions.subagents import lane_at
+from trunkline.tools.called_tool import called_id
 
 _content_as_text: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
-_ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
 _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)
 
 
@@ -77,27 +71,4 @@ def keep_content_types() -> Generator[Callable[[Any], Any]]:
 def this_call(runtime: Any) -> Call:
     """The call that a tool runs for; ``runtime`` is the one that its graph gave it, if there is a graph."""
     lane = lane_at(runtime.config) if runtime is not None else None
-    return Call(find_channel(runtime), _ID.get(), lane)
-
-
-class CalledTool(StructuredTool):
-    """A tool that knows which call it runs for."""
-
-    @override
-    async def arun(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
-        with _calling(tool_call_id):
-            return await super().arun(tool_input, *args, tool_call_id=tool_call_id, **kwargs)
-
-    @override
-    def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
-        with _calling(tool_call_id):
-            return super().run(tool_input, *args, tool_call_id=tool_call_id, **kwargs)
-
-
-@contextmanager
-def _calling(tool_call_id: str | None) -> Generator[None]:
-    token = _ID.set(tool_call_id)
-    try:
-        yield
-    finally:
-        _ID.reset(token)
+    return Call(find_channel(runtime), called_id(), lane)

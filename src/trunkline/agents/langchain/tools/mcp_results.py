@@ -8,7 +8,7 @@ from langchain_core.messages.content import create_audio_block, create_image_blo
 from langchain_core.tools import ToolException
 
 from mcp import types
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.content import LinkBlock, ResourceBlock
 
 Blocks = list[dict[str, Any]]

@@ -10,7 +10,7 @@ from langchain_core.messages.content import KNOWN_BLOCK_TYPES
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.errors import InvalidCommand
 from trunkline.testing.validation import validate_acp_update
 
