@@ -70,6 +70,9 @@ def test_people_read_the_providers_own_text_and_when_to_try_again() -> None:
     assert explain(ValueError()) == "ValueError"
     assert len(explain(ValueError("x" * 2000))) == 500
     assert "OPENAI_API_KEY" in explain(openai.OpenAIError("The api_key client option must be set"))
+    apart = explain(UserError("Server not initialized. Make sure you call `connect()` first."))
+    assert "MCP server of the agent is not connected" in apart
+    assert "@asynccontextmanager" in apart
     assert explain(ConfigurationError("say it so")) == "say it so"
 
 

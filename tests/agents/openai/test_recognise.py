@@ -46,6 +46,12 @@ def test_other_objects_are_not_taken() -> None:
         OpenAIAgent(object())  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.parametrize("max_turns", [0, -1])
+def test_a_limit_under_which_no_run_begins_is_refused(max_turns: int) -> None:
+    with pytest.raises(ConfigurationError, match=f"max_turns is {max_turns}: no run could begin"):
+        OpenAIAgent(Agent(name="Helper"), max_turns=max_turns)
+
+
 def test_an_sdk_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "trunkline.agents.openai.agent", raising=False)
     monkeypatch.setitem(sys.modules, "agents.run_config", None)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from agents.testing import ScriptedModel
 
-from agents import Agent
+from agents import Agent, Usage
 from tests.agents.openai.sdk_agents import (
     PAY,
     Payments,
@@ -30,6 +30,9 @@ from trunkline.agents.openai import OpenAIAgent
 from trunkline.commands import Prompt
 from trunkline.journal.sqlite import SqliteJournal
 
+COST = Usage(requests=1, input_tokens=10, output_tokens=2, total_tokens=12)
+"""What each response of a model costs."""
+
 
 def nested(payments: Payments, outer: Any, inner: Any) -> tuple[OpenAIAgent, ScriptedModel, ScriptedModel]:
     """An agent that calls another as a tool, whose tool must be approved."""
@@ -45,13 +48,15 @@ def nested(payments: Payments, outer: Any, inner: Any) -> tuple[OpenAIAgent, Scr
 async def test_answers_after_a_restart_are_taken_by_the_next_process(tmp_path: Path, first: str) -> None:
     payments = Payments()
     async with opened(SqliteJournal(tmp_path / "j.db")) as journal:
-        agent, _, _ = paying("Hello.", PAY, payments=payments)
+        agent, model, _ = paying("Hello.", PAY, payments=payments)
+        model.set_default_usage(COST)
         async with hub_for(agent, journal=journal) as hub:
             session = await hub.create("s")
             await collect(session, "Hi.")
             await started(session)
             await stopped(session, 2)
         again, model, _ = paying("Done.", payments=payments)
+        model.set_default_usage(COST)
         async with hub_for(again, journal=journal) as hub:
             session = await hub.session("s")
             asked = await stopped(session, 2)
@@ -63,6 +68,8 @@ async def test_answers_after_a_restart_are_taken_by_the_next_process(tmp_path: P
     }  # fmt: skip
     assert [kind for kind, _ in sent(model)][:4] == ["user", "assistant", "user", "call p1"]
     assert shown.turns[-1].status == "finished"
+    (spent,) = shown.turns[-1].usage
+    assert (spent.input_tokens, spent.output_tokens) == (20, 4), "both processes' responses count"
 
 
 async def test_an_answer_before_the_restart_counts_with_one_after_it(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """How a turn ends: by its answer, by a limit, by an error, by a person who stops it."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -23,6 +24,7 @@ from tests.agents.openai.sdk_agents import (
     agent_of,
     call,
     ended,
+    named,
     say,
     sent,
     started,
@@ -33,7 +35,7 @@ from tests.hubs import collect, only, run_turn, session_for, soon, text_of
 from trunkline import events as ev
 from trunkline.agents.openai import OpenAIAgent
 from trunkline.commands import Prompt
-from trunkline.content import ImageBlock, TextBlock
+from trunkline.content import DiffBlock, ImageBlock, TextBlock
 from trunkline.folding import fold
 
 
@@ -105,6 +107,39 @@ async def test_a_cancelled_turn_leaves_no_task_and_the_model_knows_how_far_it_ca
     ]
 
 
+async def test_a_cancel_inside_nested_agents_settles_every_call_and_lane_and_leaves_no_task() -> None:
+    waiting = WaitingTool()
+    deep: Agent[Any] = Agent(
+        name="Deep", model=ScriptedModel([[call("wait", "x1")], say("Never.")]), tools=[waiting.tool]
+    )
+    scout: Agent[Any] = Agent(
+        name="Scout",
+        model=ScriptedModel([[call("weather", "w1", city="Oslo"), call("deep", "d1", input="Wait.")]]),
+        tools=[weather, deep.as_tool("deep", "Go deeper.")],
+    )
+    agent, model = agent_of(
+        [call("scout", "s1", input="Oslo?")], "Here again.", tools=[scout.as_tool("scout", "Look there.")]
+    )
+    before = asyncio.all_tasks()
+    async with session_for(agent) as session:
+        await started(session, "Look.")
+        await soon(waiting.begun.wait())
+        await session.cancel()
+        shown = await ended(session)
+        assert waiting.ended.is_set(), "the tool of the innermost agent has stopped"
+        assert shown.turns[-1].stop_reason == "cancelled"
+        # What ran to its end is not called cancelled. The SDK tells its result with those of the others.
+        cancelled = dict.fromkeys(("s1", "d1", "x1"), "cancelled")
+        assert statuses(shown) == {"w1": "completed"} | cancelled
+        assert named(shown)["w1"].raw_output == "It is sunny in Oslo."
+        assert [lane.outcome for lane in shown.lanes.values()] == ["cancelled", "cancelled"]
+        await collect(session, "Go on.")
+        assert sent(model)[-1] == ("user", "Go on.")
+        outputs = [one for one, _ in sent(model) if one.startswith("output ")]
+        assert outputs == ["output s1"], "the model sees an end of every call that it made"
+    assert asyncio.all_tasks() == before
+
+
 async def test_an_agent_as_a_tool_speaks_in_a_lane_of_its_own() -> None:
     inner: Agent[Any] = Agent(
         name="Scout",
@@ -140,6 +175,25 @@ async def test_a_handoff_reaches_an_agent_that_asks_and_reports_as_the_first_one
 
 class Answer(BaseModel):
     city: str
+
+
+async def test_a_call_that_overwrites_a_file_shows_the_old_text(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("old words")
+
+    @function_tool
+    def write_file(path: str, content: str) -> str:
+        """Write a file."""
+        Path(path).write_text(content)
+        return "written"
+
+    path = str(tmp_path / "notes.md")
+    agent, _ = agent_of(
+        [call("write_file", "f1", path=path, content="new words")], "Done.", tools=[write_file]
+    )
+    async with session_for(agent, cwd=str(tmp_path)) as session:
+        shown = fold(await collect(session, "Write."))
+    (block,) = [one for one in shown.calls["f1"].content if isinstance(one, DiffBlock)]
+    assert (block.old, block.new) == ("old words", "new words")
 
 
 async def test_a_structured_answer_is_streamed_as_its_json() -> None:

@@ -69,6 +69,8 @@ class OpenAIAgent:
             raise ConfigurationError(
                 f"OpenAIAgent takes an agents.Agent, not an object of type {type(agent).__name__}"
             )
+        if max_turns is not None and max_turns < 1:
+            raise ConfigurationError(f"max_turns is {max_turns}: no run could begin; give 1 or more, or None")
         self.agent = agent
         self.max_turns = max_turns
         self.hooks = hooks

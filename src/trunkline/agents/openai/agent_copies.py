@@ -33,6 +33,7 @@ from trunkline.agents.openai.tools.function_tools import ToolCopies
 from trunkline.agents.openai.tools.hosted_servers import copy_hosted_server
 from trunkline.agents.openai.tools.native_tools import copy_native_tool
 from trunkline.agents.openai.tools.nested_agents import CannotShow, copy_agent_tool, inner_agent
+from trunkline.agents.openai.tools.own_servers import watch_server
 
 _HIDDEN = (
     "this version of openai-agents keeps an agent's tool in another way: make the tool with "
@@ -71,8 +72,9 @@ class AgentCopies:
         if known is not None:
             return known[1]
         changed = chosen_settings(agent, self._main, self._config, self._run_config)
+        servers = [watch_server(server, self._tools.calls) for server in agent.mcp_servers]
         # Lists are never shared: the SDK would see a change of one in every run that uses it.
-        made = agent.clone(tools=[], handoffs=[], mcp_servers=list(agent.mcp_servers), **changed)
+        made = agent.clone(tools=[], handoffs=[], mcp_servers=servers, **changed)
         self._copies[id(agent)] = (agent, made)
         made.__class__ = self._class_of(type(agent))
         made.tools = [copy for tool in agent.tools if (copy := self._judged(tool)) is not None]

@@ -7,7 +7,8 @@ shown. So whoever wants to say something about a call to a person waits until it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.openai.stream_events.facts import (
     InputChanged,
+    NestedEvent,
     ToolDenied,
     ToolFailed,
     ToolProgress,
@@ -53,6 +55,10 @@ class Calls:
         self._results: dict[str, Any] = {}
         self._names: dict[str, str] = {}
         self._tools: dict[str, Tool | None] = {}
+        self._annotations: dict[str, dict[str, Any] | None] = {}
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
         self.declared: dict[str, Tool] = {}
         """The tools of a registry, by name: their authors declared how their calls are shown."""
         self.kinds: dict[str, str] = {}
@@ -102,6 +108,15 @@ class Calls:
             self.declared.pop(name, None)
         elif tool is not None:
             self.declared[name] = tool
+
+    def annotate(self, name: str, annotations: dict[str, Any] | None) -> None:
+        """Keep what an MCP server says of a tool; nothing where two tools of a name differ in it."""
+        if self._annotations.setdefault(name, annotations) != annotations:
+            self._annotations[name] = None
+
+    def annotations_of(self, name: str) -> dict[str, Any] | None:
+        """What the MCP server of a tool says of it."""
+        return self._annotations.get(name)
 
     def _as_declared(self, event: ev.ToolUpdate) -> ev.ToolUpdate:
         """Give the arguments of a call the title and the files that the author of its tool declared."""
@@ -181,15 +196,37 @@ class Calls:
         self.feed(ToolStarted(call_id=native_id, parent=PARENT.get()))
         await self._ctx.durable()
 
+    @contextmanager
+    def running(self) -> Generator[None]:
+        """Count a tool's function as running."""
+        self._running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def wait_until_idle(self, within: float) -> None:
+        """Wait until no tool's function runs, for so many seconds at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._idle.wait()
+
     def progress(self, native_id: str, output: str, parent: str | None) -> None:
         """Append to the output that is shown of a call."""
         self.feed(ToolProgress(call_id=native_id, output=output, parent=parent))
 
     def keep_result(self, native_id: str, output: Any) -> None:
         """Keep the SDK's event of a result: it comes when the other calls of the response have theirs too."""
-        call_id = self._translator.call_id(native_id) if PARENT.get() is None else None
-        if call_id is not None:
-            self._results[call_id] = output
+        parent = PARENT.get()
+        call_id = self._translator.call_id(native_id, parent)
+        if call_id is None:
+            return
+        if parent is not None:
+            output = NestedEvent(tool_call={"call_id": parent}, parent=OUTER.get(), event=output)
+        self._results[call_id] = output
 
     def show_results(self) -> None:
         """Show the results that did not come, as the run was cancelled before."""

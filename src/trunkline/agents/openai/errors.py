@@ -41,6 +41,7 @@ _CODES_BY_PROVIDER_CODE = {
     "model_not_found": "model_not_found",
 }
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
+_NOT_CONNECTED = "Server not initialized"
 _NO_KEY = "api_key client option must be set"
 
 
@@ -77,6 +78,11 @@ def explain(error: BaseException) -> str:
     text = " ".join((_provider_text(error) or str(error)).split())
     if _NO_KEY in text:
         return "the model's API key is missing: set OPENAI_API_KEY, or give the agent a model with a client"
+    if text.startswith(_NOT_CONNECTED):
+        return (
+            "an MCP server of the agent is not connected: make the agent in a function under "
+            "@asynccontextmanager that yields it inside `async with` the server, and name that as the TARGET"
+        )
     name = type(error).__name__
     if not isinstance(error, TrunklineError) and not text.startswith(name):
         text = f"{name}: {text}" if text else name

@@ -98,14 +98,15 @@ def items_of(conversation: Conversation) -> list[Item]:
     refused = {turn.turn_id for turn in conversation.turns if turn.code in _REFUSED}
     items: list[Item] = []
     placed: set[str] = set()
+    loose = conversation.calls_without_message()
     for message in conversation.messages:
-        if message.lane is not None:
-            continue
-        if message.role == "user":
+        if message.role == "user" and message.lane is None:
             items.append(user_item(message.content, as_text=message.turn_id in refused))
-            items += _calls_after(message, conversation, placed)
-        else:
+        elif message.lane is None:
             items += _answer(message, conversation, placed)
+        for call in loose.get(message.message_id, ()):
+            if call.lane is None:
+                items += _call(call, placed)
     return items
 
 
@@ -129,18 +130,7 @@ def _answer(message: Message, conversation: Conversation, placed: set[str]) -> l
             end_text()
             items += _call(conversation.calls[part.call_id], placed)
     end_text()
-    items += _calls_after(message, conversation, placed)
     return items
-
-
-def _calls_after(message: Message, conversation: Conversation, placed: set[str]) -> list[Item]:
-    """The calls that belong to no message and came after this one."""
-    found = (
-        call
-        for call in conversation.calls.values()
-        if call.lane is None and call.message_id is None and call.after == message.message_id
-    )
-    return [item for call in found for item in _call(call, placed)]
 
 
 def _call(call: Call, placed: set[str]) -> list[Item]:

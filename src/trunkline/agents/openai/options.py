@@ -138,8 +138,9 @@ def _pins(field: str, agent: Agent[Any], run_config: RunConfig | None) -> bool:
     everywhere = run_config.model_settings if run_config is not None else None
     if everywhere is not None and getattr(everywhere, field) is not None:
         return True
-    own, implicit = getattr(agent.model_settings, field), getattr(_implicit(agent), field)
-    if own is None or own == implicit:
+    own = getattr(agent.model_settings, field)
+    # Settings of the author's own may say what the SDK's say too: only as a whole can these be told apart.
+    if own is None or agent.model_settings == _implicit(agent):
         return False
     # A summary alone leaves the effort open.
     return not (field == "reasoning" and cast("Reasoning", own).effort is None)

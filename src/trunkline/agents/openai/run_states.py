@@ -10,10 +10,13 @@ import base64
 import json
 import logging
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
+import msgspec
+
 from agents import Agent, RunState
+from trunkline import events as ev
 from trunkline.errors import AgentProtocolError
 from trunkline.session.context import SessionView
 
@@ -29,9 +32,11 @@ async def keep(
     state: RunState[Any, Any],
     history: tuple[int, int],
     keys: Collection[str],
+    usage: Sequence[ev.TokenUsage] = (),
 ) -> bool:
     """Keep a run that stopped; ``history`` is how many input items the journal has, and how many there were.
 
+    ``usage`` is what the turn has cost so far: the process that ends it reports all of it.
     False when it is too large to be kept: then its questions are only of this process.
     """
     given: dict[str, Any] = state.to_json(context_serializer=_no_context)
@@ -43,9 +48,8 @@ async def keep(
         given["original_input"] = inputs[begins:]
     try:
         packed = base64.b85encode(zlib.compress(json.dumps(given).encode())).decode()
-        await session.keep(
-            _KEPT, {"turn_id": turn_id, "history": begins, "keys": list(keys), "state": packed}
-        )
+        kept = {"turn_id": turn_id, "history": begins, "keys": list(keys), "state": packed}
+        await session.keep(_KEPT, {**kept, "usage": msgspec.to_builtins(usage)})
     except (AgentProtocolError, TypeError, ValueError) as error:
         log.warning("the run of turn %s cannot be resumed after a restart: %s", turn_id, error)
         await discard(session)
@@ -68,6 +72,11 @@ def waits_for(session: SessionView, keys: Collection[str]) -> bool:
     """Whether a run is kept that stopped for all of these."""
     kept = _kept(session)
     return bool(kept) and set(keys) <= set(kept["keys"])
+
+
+def usage_of(session: SessionView) -> list[ev.TokenUsage]:
+    """What the run that is kept has cost so far."""
+    return msgspec.convert(_kept(session).get("usage") or [], list[ev.TokenUsage])
 
 
 def _kept(session: SessionView) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from trunkline.error_redaction import marks_of
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
 from trunkline.tools.adapter_calls import show_calls
+from trunkline.tools.call_files import CallFiles
+from trunkline.tools.folder_reader import folder_reader
 
 if TYPE_CHECKING:
     from trunkline.agents.openai.agent import OpenAIAgent
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("trunkline.openai")
 
 _REPAIR_WITHIN = 3.0
+_STOP_WITHIN = 0.5
 _BURST = 64
 _TOLD = "trunkline.openai.notices"
 _NOT_RUN = "The agent stopped before it ran this call."
@@ -53,8 +56,10 @@ class SdkTurn:
             ctx.turn_id,
             lambda: new_id("message"),
             kind_mapper=owner.kind_mapper,
+            annotations=self._annotations_of,
+            call_files=CallFiles(folder_reader(ctx.session.folders)),
             max_tokens=None if settings is None else settings.max_tokens,
-            on_usage=ctx.usage,
+            on_usage=self._count,
         )
         self._calls = Calls(ctx, self._translator)
         self._permissions = Permissions(ctx, self._calls)
@@ -75,6 +80,14 @@ class SdkTurn:
         self._context = owner.context_for(ctx.session)
         self._history: list[Item] = []
         self._inputs = 0
+        self._usage: list[ev.TokenUsage] = []
+
+    def _count(self, usage: ev.TokenUsage) -> None:
+        self._usage.append(usage)
+        self._ctx.usage(usage)
+
+    def _annotations_of(self, name: str) -> dict[str, Any] | None:
+        return self._calls.annotations_of(name)
 
     def _notify_once(self, title: str, text: str) -> None:
         """Show a notice, once in a session."""
@@ -117,6 +130,8 @@ class SdkTurn:
                 ctx.session, ctx.turn_id, self._agent, self._history, self._context
             )
             assert state is not None, "its questions were looked for"
+            for usage in run_states.usage_of(ctx.session):
+                self._count(usage)
             await self._decide(state, {**earlier, **answers})
         except asyncio.CancelledError:
             raise
@@ -143,6 +158,9 @@ class SdkTurn:
                 await self._decide(given, {})
         except asyncio.CancelledError:
             self._calls.show_results()
+            # The SDK lets go of the tools of inner agents before these have stopped: what a cancelled turn
+            # started must not run beside the next one.
+            await self._calls.wait_until_idle(_STOP_WITHIN)
             await self._repair()
             raise
         except Exception as raised:
@@ -214,7 +232,9 @@ class SdkTurn:
         keys = _unique([durable_key(one.native_id, one.name, one.input) for one in requests])
         if not answers:
             await ctx.durable()
-            if not await run_states.keep(ctx.session, ctx.turn_id, state, self._kept_history, keys):
+            if not await run_states.keep(
+                ctx.session, ctx.turn_id, state, self._kept_history, keys, self._usage
+            ):
                 keys = [""] * len(keys)
         asking = [
             asyncio.ensure_future(

@@ -12,6 +12,7 @@ from agents import (
     ToolGuardrailFunctionOutput,
     function_tool,
     tool_input_guardrail,
+    tool_output_guardrail,
 )
 from tests.agents.openai.sdk_agents import agent_of, call, named, sent, statuses
 from tests.hubs import only, run_turn
@@ -120,6 +121,22 @@ async def test_what_the_users_own_guardrail_rejects_is_not_asked_about() -> None
     events = await run_turn(agent, policy=Policy.ask())
     assert not only(events, ev.Asked)
     assert sent(model)[-1] == ("output f1", "not today")
+
+
+async def test_a_call_whose_output_stops_the_run_is_not_called_one_that_never_ran() -> None:
+    @tool_output_guardrail
+    def stop(data: Any) -> ToolGuardrailFunctionOutput:
+        return ToolGuardrailFunctionOutput.raise_exception()
+
+    @function_tool(tool_output_guardrails=[stop])
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    agent, _ = agent_of([call("pay", "f1")], tools=[pay])
+    shown = fold(await run_turn(agent))
+    assert named(shown)["f1"].reason == "The agent stopped while this call ran."
+    assert shown.turns[-1].stop_reason == "refusal"
 
 
 async def test_a_callable_needs_approval_gets_the_arguments_as_without_us() -> None:

@@ -37,6 +37,7 @@ Out = list[ev.AnyEvent]
 Ended = Literal["failed", "cancelled"]
 
 _NOT_RUN = "the run ended before this call did"
+_CUT_OFF = "The agent stopped while this call ran."
 
 
 class _Lane:
@@ -134,7 +135,8 @@ class StreamTranslator:
         self._release_all()
         for call in self._calls:
             if call.lane is None:
-                self._calls.finish(call, Outcome(status=status, reason=reason))
+                why = _CUT_OFF if call.running and status == "failed" else reason
+                self._calls.finish(call, Outcome(status=status, reason=why))
         self._lanes[None].responses.close(status)
         self._closed = True
         return self._take()

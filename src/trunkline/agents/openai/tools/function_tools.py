@@ -46,6 +46,7 @@ class ToolCopies:
     def function_tool(self, tool: FunctionTool) -> FunctionTool:
         """Give a copy of a tool."""
         self.calls.declare(tool.name, declared_tool(tool))
+        self.calls.annotate(tool.name, annotations_of(tool))
         copied = copy.copy(tool)
         guard: ToolInputGuardrail[Any] = ToolInputGuardrail(
             guardrail_function=self._guard(annotations_of(tool)), name="trunkline permission"
@@ -98,7 +99,8 @@ class ToolCopies:
                 arguments = msgspec.json.encode(edited).decode()
             token = CALL.set(native_id)
             try:
-                result = await invoke(context, arguments)
+                with calls.running():
+                    result = await invoke(context, arguments)
                 if context.tool_call is not None:
                     calls.keep_result(native_id, _output_event(context, result))
                 return result
