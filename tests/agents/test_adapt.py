@@ -20,6 +20,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import AgentError, AuthenticationRequired, NotAnAgent
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
+from trunkline.tools import ToolRegistry
 
 OPTIONS = (ConfigOption(option_id="loud", name="Loud", value=False),)
 
@@ -110,6 +111,11 @@ def test_what_is_no_agent_is_refused_with_what_would_be_one(thing: Any, expected
     assert str(caught.value).startswith(
         f"{expected} is not an agent: use a function that takes (prompt, ctx)"
     )
+
+
+def test_a_registry_is_refused_with_what_can_be_done_with_its_tools() -> None:
+    with pytest.raises(NotAnAgent, match=r"is no agent: .*for_agent\(\).* or serve them .* trunkline mcp"):
+        adapt(ToolRegistry())
 
 
 def test_an_agent_without_a_proper_card_is_refused() -> None:

@@ -237,8 +237,9 @@ async def test_an_illegal_thing_yielded_fails_the_turn_as_the_agents_fault(wrong
     assert isinstance(failed, ev.TurnFailed)
     assert (failed.code, failed.fault) == ("agent_protocol", "agent")
     assert failed.message == (
-        f"bad yielded a {type(wrong).__name__}; "
-        "yield text, an event (trunkline.events) or a content block (trunkline.content)"
+        f"bad gave an object of type {type(wrong).__name__}: "
+        "give text, an event (trunkline.events) or a content block (trunkline.content); "
+        "a function that makes an agent takes one parameter, session"
     )
     assert text_of(events) == "so far "
     assert closed == ["closed"], "the generator is closed before the turn ends"
@@ -249,7 +250,7 @@ async def test_an_illegal_thing_returned_fails_the_turn_too(wrong: Any) -> None:
     failed = (await run(lambda: wrong))[-1]
     assert isinstance(failed, ev.TurnFailed)
     kind = "int" if isinstance(wrong, list) else type(wrong).__name__
-    assert f"yielded a {kind}; yield text" in failed.message
+    assert f"gave an object of type {kind}: give text" in failed.message
 
 
 # -- threads -----------------------------------------------------------------------------------------
@@ -582,3 +583,18 @@ def test_a_field_the_card_does_not_have_is_refused() -> None:
 def test_something_else_than_a_function_is_refused_with_the_right_form(wrong: Any) -> None:
     with pytest.raises(NotAnAgent, match=r"is not a function; write @agent or @agent\(name=...\)"):
         agent(wrong)
+
+
+def _add(prompt: Any) -> Any:
+    return "said " + prompt
+
+
+def _shout(prompt: Any) -> Any:
+    return prompt.upper()
+
+
+@pytest.mark.parametrize("function", [_add, _shout])
+async def test_who_takes_the_prompt_for_its_text_is_told(function: Any) -> None:
+    failed = (await run(function))[-1]
+    assert isinstance(failed, ev.TurnFailed)
+    assert failed.message.endswith("; the text of a prompt is prompt.text")

@@ -47,6 +47,12 @@ def test_a_missing_name_of_the_sdk_is_of_a_newer_version() -> None:
     assert "pip install -U 'trunkline[openai]'" in import_hint(ImportError("no name", name="agents"))
 
 
+@pytest.mark.parametrize("module", ["langchain", "langchain_core", "langgraph"])
+def test_what_the_extra_of_langchain_brings_is_named_by_it(module: str) -> None:
+    missing = ModuleNotFoundError(f"No module named {module!r}", name=module)
+    assert import_hint(missing) == " (run `pip install 'trunkline[langchain]'`)"
+
+
 def test_other_modules_are_named_as_they_are() -> None:
     missing = ModuleNotFoundError("No module named 'absent'", name="absent")
     assert import_hint(missing) == " (install 'absent' into this environment)"

@@ -11,8 +11,7 @@ import pytest
 from tests.hubs import hub_for, run_turn, text_of
 from trunkline.agents.acp import AcpAgent
 from trunkline.agents.adapt import FactoryAgent
-from trunkline.agents.target_names import normalize_target
-from trunkline.agents.targets import SCHEMES, resolve_target
+from trunkline.agents.targets import BUILT_IN, load_target, resolve_target
 from trunkline.errors import AuthenticationRequired, NotAnAgent, TargetError
 
 HELLO = """
@@ -181,13 +180,6 @@ async def test_demo_auth_wants_a_login_first() -> None:
             await (await hub.create()).prompt("hi")
 
 
-def test_a_target_is_written_so_that_it_means_the_same_from_every_folder(tmp_path: Path) -> None:
-    assert normalize_target("a/../main.py:agent") == f"{tmp_path.resolve()}/main.py:agent"
-    assert normalize_target(f"{tmp_path}/main.py:x.y") == f"{tmp_path.resolve()}/main.py:x.y"
-    for same in ("demo", "module:attr", "main.py"):
-        assert normalize_target(same) == same
-
-
 # -- failures that teach -----------------------------------------------------------------------------
 
 
@@ -217,7 +209,7 @@ def test_a_module_that_is_not_there_is_answered_with_what_to_do(target: str) -> 
     )
     assert f"path/to/{name.split('.')[-1]}.py:NAME" in output
     assert "Known forms: module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, " in output
-    assert output.endswith(", ".join(SCHEMES))
+    assert output.endswith(", ".join(BUILT_IN))
 
 
 def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
@@ -291,10 +283,9 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     )
 
 
-def test_a_file_target_without_a_name_is_refused_with_the_remedy() -> None:
-    assert refused("greetings.py") == (
-        "'greetings.py' does not say which agent in the file: write greetings.py:NAME"
-    )
+def test_a_file_target_whose_object_is_wanted_as_it_is_needs_a_name() -> None:
+    with pytest.raises(TargetError, match=r"does not say what in the file: write greetings.py:NAME"):
+        load_target("greetings.py")
 
 
 # -- the person's own mistakes -----------------------------------------------------------------------
@@ -326,6 +317,21 @@ def test_an_error_in_the_file_is_named_and_its_own_traceback_goes_to_stderr_only
     assert expected.partition(" (install")[0].rstrip() in err
     for ours in ("targets.py", "importlib", "trunkline"):
         assert ours not in err.replace(str(Path.cwd()), "")
+
+
+@pytest.mark.parametrize("switch", ["", "1"])
+def test_frames_of_a_library_are_shown_on_demand(
+    switch: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUNKLINE_TRACEBACK", switch)
+    Path("site-packages").mkdir()
+    write("site-packages/some_library.py", "def connect():\n    raise ValueError('no key')\n")
+    monkeypatch.setattr(sys, "path", [str(Path("site-packages").resolve()), *sys.path])
+    write("keyless.py", "import some_library\nsome_library.connect()\n")
+    assert refused("keyless.py:agent") == "keyless.py failed while it was imported: ValueError: no key"
+    err = capsys.readouterr().err
+    assert "some_library.connect()" in err
+    assert ("site-packages" in err) is bool(switch)
 
 
 def test_a_traceback_is_whole_with_the_cause_and_the_neighbour_it_came_from(

@@ -8,10 +8,11 @@
 * ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
 * ``json_values``: values of an agent made fit for JSON
 * ``langchain``: LangChain, LangGraph and deepagents
+* ``lifespan``: what a factory opens for its agent and closes behind its ``yield``
+* ``module_agents``: the agents in a module, for a TARGET that names none of them
 * ``openai``: agents of the OpenAI Agents SDK
 * ``optional_methods``: calls the optional methods of an agent for one session
 * ``own_thread``: runs plain (not async) code in a thread of its own
 * ``pty``: a program in a pseudo-terminal (``pty:COMMAND``)
-* ``target_names``: how a session records the TARGET of its agent
 * ``targets``: from a TARGET on the command line to an agent
 """

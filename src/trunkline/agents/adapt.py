@@ -4,25 +4,34 @@ It recognises an agent of ours, a function or generator of any kind, a factory `
 these``, and whatever adapters are installed: a package registers one by the entry point group
 ``trunkline.adapters``, as a callable that takes the object and gives an Agent, or None when the
 object is not of its kind. A plain function needs no adapter, so none is loaded for one.
+
+A factory that yields its agent closes behind the ``yield`` what it opened before it, when the session is
+closed. A function without parameters under ``@asynccontextmanager`` is opened once in the process.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from trunkline.agents.function import FunctionAgent, describe
 from trunkline.agents.interface import (
     Agent,
     AgentCard,
+    Closes,
     ClosesSessions,
     DeletesSessions,
     Forks,
     HasHistory,
     OpensSessions,
+    Prepares,
     RemembersQuestions,
     Resumes,
     Rewinds,
@@ -30,6 +39,7 @@ from trunkline.agents.interface import (
     SetsConfig,
     Steers,
 )
+from trunkline.agents.lifespan import Lifespan, is_context, makes_context
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError, ConfigurationError, NotAnAgent, TrunklineError
@@ -37,7 +47,7 @@ from trunkline.events import Answered
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 
-__all__ = ["FactoryAgent", "adapt"]
+__all__ = ["FactoryAgent", "LifespanAgent", "adapt"]
 
 _OWN_ADAPTERS = {
     "langchain": "trunkline.agents.langchain",
@@ -59,14 +69,24 @@ def adapt(thing: Any, *, name: str | None = None) -> Agent:
     if found is not None:
         return found
     if callable(thing):
-        made = FactoryAgent if _is_factory(thing) else FunctionAgent
-        return made(thing, describe(thing, name=name))
+        return _agent_class(thing)(thing, describe(thing, name=name))
     if hasattr(thing, "run"):
         raise NotAnAgent(f"{_kind(thing)} has run(), but its card is not a trunkline.AgentCard: give it one")
+    if _is_registry(thing):
+        raise NotAnAgent(
+            "a ToolRegistry has tools and is no agent: write an agent that calls them (registry.for_agent(), "
+            "for_openai(), for_langchain()), or serve them to MCP clients with trunkline mcp"
+        )
     raise NotAnAgent(
         f"{_kind(thing)} is not an agent: use a function that takes (prompt, ctx), "
         "an object with card and run(), or install an adapter for it"
     )
+
+
+def _is_registry(thing: Any) -> bool:
+    """Whether an object is a registry of tools; nobody has one without its module."""
+    module = sys.modules.get("trunkline.tools.registry")
+    return module is not None and isinstance(thing, module.ToolRegistry)
 
 
 def _kind(thing: Any) -> str:
@@ -110,13 +130,39 @@ def _own_adapter(thing: Any) -> str | None:
     )
 
 
-def _is_factory(thing: Callable[..., Any]) -> bool:
+def _agent_class(thing: Callable[..., Any]) -> Callable[[Callable[..., Any], AgentCard], Agent]:
+    """Tell a factory from a function that is an agent itself, by what it takes."""
+    wanted = _wanted(thing)
+    if wanted == ["session"]:
+        return FactoryAgent
+    if not makes_context(thing):
+        return FunctionAgent
+    if wanted:
+        raise NotAnAgent(
+            f"{describe(thing).name} opens a context, so it must take nothing (opened once) or (session) "
+            f"(opened for each session); it takes ({', '.join(wanted)})"
+        )
+    return LifespanAgent
+
+
+def _wanted(thing: Callable[..., Any]) -> list[str] | None:
+    """The parameters that a function must be given; None when they are not known."""
     try:
         parameters = inspect.signature(thing).parameters.values()
     except (TypeError, ValueError):
-        return False
-    own = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
-    return own == ["session"]
+        return None
+    return [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+
+
+class _Made(NamedTuple):
+    """The agent of a session, and what was opened for it."""
+
+    agent: Agent
+    lifespan: Lifespan | None
+
+    async def close(self) -> None:
+        if self.lifespan is not None:
+            await self.lifespan.close()
 
 
 class FactoryAgent:
@@ -128,29 +174,45 @@ class FactoryAgent:
 
     async def open_session(self, session: SessionView) -> None:
         """Make the agent of this session."""
-        agent = await self._make(session)
-        if isinstance(agent, OpensSessions):
-            await agent.open_session(session)
-        session.memory[self] = agent
+        made = await self._make(session)
+        try:
+            if isinstance(made.agent, OpensSessions):
+                await made.agent.open_session(session)
+        except BaseException:
+            await made.close()
+            raise
+        session.memory[self] = made
 
-    async def _make(self, session: SessionView) -> Agent:
+    async def _make(self, session: SessionView) -> _Made:
+        lifespan: Lifespan | None = None
         try:
             made = self._factory(session)
             if inspect.isawaitable(made):
                 made = await made
+            if not isinstance(made, Agent) and is_context(made):
+                lifespan = Lifespan(made)
+                made = await lifespan.open()
         except TrunklineError:
             raise
         except Exception as error:
             raise AgentError(
                 f"{self.card.name} could not make an agent for this session: {type(error).__name__}: {error}"
             ) from error
-        return adapt(made, name=self.card.name)
+        try:
+            return _Made(adapt(made, name=self.card.name), lifespan)
+        except BaseException:
+            if lifespan is not None:
+                await lifespan.close()
+            raise
 
     async def close_session(self, session: SessionView) -> None:
-        """Let go of the agent of this session."""
-        agent = session.memory.pop(self)
-        if isinstance(agent, ClosesSessions):
-            await agent.close_session(session)
+        """Let go of the agent of this session, and of what was opened for it."""
+        made: _Made = session.memory.pop(self)
+        try:
+            if isinstance(made.agent, ClosesSessions):
+                await made.agent.close_session(session)
+        finally:
+            await made.close()
 
     def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Let the session's own agent answer."""
@@ -212,7 +274,8 @@ class FactoryAgent:
             yield self._made_for(session)
         finally:
             if not opened:
-                del session.memory[self]
+                made: _Made = session.memory.pop(self)
+                await made.close()
 
     async def set_config(
         self, session: SessionView, options: tuple[ConfigOption, ...]
@@ -222,4 +285,53 @@ class FactoryAgent:
         return await agent.set_config(session, options) if isinstance(agent, SetsConfig) else None
 
     def _made_for(self, session: SessionView) -> Agent:
-        return session.memory[self]
+        made: _Made = session.memory[self]
+        return made.agent
+
+
+class LifespanAgent(FactoryAgent):
+    """An agent with resources that are opened once in the process, before its first session."""
+
+    def __init__(self, function: Callable[[], Any], card: AgentCard) -> None:
+        super().__init__(lambda _: self._open(), card)
+        self._function = function
+        self._made: _Made | None = None
+        self._opening = asyncio.Lock()
+
+    async def prepare(self) -> None:
+        """Open it, and take over its card; the name stays that of the function."""
+        await self._open()
+
+    async def close_agent(self) -> None:
+        """Close it; it can be opened again."""
+        made, self._made = self._made, None
+        if made is None:
+            return
+        try:
+            if isinstance(made.agent, Closes):
+                await made.agent.close_agent()
+        finally:
+            await made.close()
+
+    async def _open(self) -> Agent:
+        async with self._opening:
+            if self._made is None:
+                self._made = await self._open_once()
+            return self._made.agent
+
+    async def _open_once(self) -> _Made:
+        lifespan = Lifespan(self._function())
+        try:
+            agent = adapt(await lifespan.open(), name=self.card.name)
+            if isinstance(agent, Prepares):
+                await agent.prepare()
+        except BaseException as error:
+            await lifespan.close()
+            if isinstance(error, TrunklineError) or not isinstance(error, Exception):
+                raise
+            raise AgentError(
+                f"{self.card.name} could not be opened: {type(error).__name__}: {error}"
+            ) from error
+        about = self.card.description or agent.card.description
+        self.card = msgspec.structs.replace(agent.card, name=self.card.name, description=about)
+        return _Made(agent, lifespan)

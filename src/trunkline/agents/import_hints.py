@@ -6,6 +6,8 @@ from pathlib import Path
 
 _SDK = "openai-agents"
 _SDK_MODULE = "agents"
+_OF_EXTRA = ("langchain", "langchain_core", "langgraph")
+"""Modules that ``trunkline[langchain]`` brings."""
 
 
 def import_hint(error: ImportError) -> str:
@@ -13,6 +15,8 @@ def import_hint(error: ImportError) -> str:
     module = error.name or ""
     if module.partition(".")[0] == _SDK_MODULE:
         return _sdk_hint(error)
+    if isinstance(error, ModuleNotFoundError) and module in _OF_EXTRA:
+        return " (run `pip install 'trunkline[langchain]'`)"
     return f" (install {module!r} into this environment)" if isinstance(error, ModuleNotFoundError) else ""
 
 

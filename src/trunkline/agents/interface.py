@@ -46,7 +46,10 @@ __all__ = [
     "Rewinds",
     "Sayable",
     "SetsConfig",
+    "ShowsWire",
     "Steers",
+    "WireLine",
+    "WireLines",
 ]
 
 
@@ -206,6 +209,33 @@ class SetsConfig(Protocol):
         self, session: SessionView, options: tuple[ConfigOption, ...]
     ) -> tuple[ConfigOption, ...] | None:
         """Take the new complete list; the list given back, if any, is what is set."""
+        ...
+
+
+Direction = Literal["in", "out"]
+
+
+class WireLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line between us and an agent's process: ``out`` is what we wrote."""
+
+    at: float
+    direction: Direction
+    data: str
+
+
+class WireLines(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest lines, oldest first, and how many older ones are not kept."""
+
+    lines: tuple[WireLine, ...] = ()
+    dropped: int = 0
+
+
+@runtime_checkable
+class ShowsWire(Protocol):
+    """An agent that is another program, and keeps the newest lines that went between us and it."""
+
+    def wire_lines(self, session: SessionView) -> WireLines | None:
+        """Give the lines of a session's process, secrets included; None if it has none of its own."""
         ...
 
 

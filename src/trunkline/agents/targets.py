@@ -1,9 +1,9 @@
 """TARGETs: the one word on the command line that says which agent to run.
 
-``module:attr``, ``path/file.py:attr``, ``acp:COMMAND ARGS``, ``registry:ID``, ``agui:URL``, ``pty:COMMAND``,
-``demo``, ``demo-auth``, ``finance``, ``finance:openai`` and ``finance:langchain``. Every failure says what is
-wrong, what was looked at and what to type instead; the traceback of the user's own file goes to stderr and
-nowhere else.
+``module:attr``, ``path/file.py:attr`` (``path/file.py`` alone if it has one agent), ``acp:COMMAND ARGS``,
+``registry:ID``, ``agui:URL``, ``pty:COMMAND``, ``demo``, ``demo-auth``, ``finance``, ``finance:openai`` and
+``finance:langchain``. Every failure says what is wrong, what was looked at and what to type instead; the
+traceback of the user's own file goes to stderr and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import os
 import shlex
 import shutil
 import sys
@@ -21,14 +22,23 @@ from asyncio import events
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from trunkline.agents.adapt import adapt
 from trunkline.agents.import_hints import import_hint
 from trunkline.agents.interface import Agent
+from trunkline.agents.module_agents import agents_of, is_ready_agent
 from trunkline.errors import NotAnAgent, TargetError
+from trunkline.target_names import PREFIXES, split_target
 
-__all__ = ["SCHEMES", "resolve_target"]
+__all__ = ["BUILT_IN", "NamedAgent", "name_target", "resolve_target"]
+
+
+class NamedAgent(NamedTuple):
+    """An agent, and the whole TARGET that names it."""
+
+    target: str
+    agent: Agent
 
 
 def _demo() -> Agent:
@@ -69,16 +79,22 @@ def _agui(url: str) -> Agent:
     return AguiAgent(url)
 
 
-def _acp(line: str) -> Agent:
-    from trunkline.agents.acp.agent import AcpAgent
-
+def acp_words(line: str) -> list[str]:
+    """Give the words of the command in ``acp:LINE``; TargetError if there is none."""
     try:
         words = shlex.split(line)
     except ValueError as error:
         raise TargetError(f"the command in {f'acp:{line}'!r} cannot be read: {error}") from None
     if not words or not words[0]:
         raise TargetError("acp: names no command: write acp:COMMAND ARGS, as in 'acp:gemini --acp'")
-    return AcpAgent(words[0], words[1:])
+    return words
+
+
+def _acp(line: str) -> Agent:
+    from trunkline.agents.acp.agent import AcpAgent
+
+    command, *args = acp_words(line)
+    return AcpAgent(command, args)
 
 
 def _registry(name: str) -> Agent:
@@ -95,7 +111,7 @@ def _pty(command: str) -> Agent:
     return PtyAgent(command)
 
 
-SCHEMES: dict[str, Callable[[], Agent]] = {
+BUILT_IN: dict[str, Callable[[], Agent]] = {
     "demo": _demo,
     "demo-auth": _demo_auth,
     "finance": _finance,
@@ -104,8 +120,8 @@ SCHEMES: dict[str, Callable[[], Agent]] = {
 }
 """Names that need no file."""
 
-PREFIXES: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui, "pty": _pty, "registry": _registry}
-"""Words before a colon that need something after it."""
+_LOADERS: dict[str, Callable[[str], Agent]] = {"acp": _acp, "agui": _agui, "pty": _pty, "registry": _registry}
+"""What makes an agent of the rest of a TARGET, by its prefix."""
 
 _FORMS = ", ".join(
     [
@@ -115,39 +131,65 @@ _FORMS = ", ".join(
         "registry:ID",
         "agui:URL",
         "pty:COMMAND",
-        *SCHEMES,
+        *BUILT_IN,
     ]
 )
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
-_RESERVED = ("acp", "agui", "finance", "pty", "registry")
+_RESERVED = (*PREFIXES, "finance")
 
 
 def resolve_target(target: str) -> Agent:
     """Give the agent that a TARGET names."""
-    thing = load_target(target)
-    if target in SCHEMES or target.partition(":")[0] in PREFIXES:
-        return thing
+    return name_target(target).agent
+
+
+def name_target(target: str) -> NamedAgent:
+    """Give the agent that a TARGET names, and its whole name: that of a file may be left out."""
+    parts = split_target(target)
+    if target in BUILT_IN or parts.prefix:
+        return NamedAgent(target, load_target(target))
+    if parts.is_file and parts.attr is None:
+        with _between_loops():
+            module = _load_file(Path(target))
+        name = _only_agent(module, target)
+        target, thing = f"{target}:{name}", getattr(module, name)
+    else:
+        thing = load_target(target)
     try:
-        return adapt(thing, name=target.rpartition(":")[2])
+        return NamedAgent(target, adapt(thing, name=target.rpartition(":")[2]))
     except NotAnAgent as error:
         raise NotAnAgent(f"{target}: {error}") from None
 
 
+def _only_agent(module: ModuleType, path: str) -> str:
+    names = agents_of(module)
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise TargetError(f"{path} has no agent: name what makes one, as in {path}:NAME")
+    choices = ", ".join([f"{path}:{name}" for name in names[:12]] + ["..."] * (len(names) > 12))
+    raise TargetError(f"{path} has {len(names)} agents: choose one of {choices}")
+
+
 def load_target(target: str) -> Any:
     """Give the object that a TARGET names as it is: an agent, or what becomes one."""
-    if target in SCHEMES:
-        return SCHEMES[target]()
-    word, colon, rest = target.partition(":")
-    if colon and word in PREFIXES:
-        return PREFIXES[word](rest)
-    place, _, attr = target.rpartition(":")
-    if not _is_dotted(attr) or not (place.endswith(".py") or _is_dotted(place)) or place in _RESERVED:
+    if target in BUILT_IN:
+        return BUILT_IN[target]()
+    prefix, source, attr = parts = split_target(target)
+    if prefix:
+        return _LOADERS[prefix](source)
+    if (
+        attr is None
+        or not _is_dotted(attr)
+        or not (parts.is_file or _is_dotted(source))
+        or source in _RESERVED
+    ):
         raise TargetError(_explain(target))
     with _between_loops():
-        thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+        thing: Any = _load_file(Path(source)) if parts.is_file else _load_module(source)
     for part in attr.split("."):
-        thing = _get(thing, part, place)
+        thing = _get(thing, part, source)
     return thing
 
 
@@ -169,12 +211,14 @@ def _is_dotted(name: str) -> bool:
 def _explain(target: str) -> str:
     """Say what is wrong with a word that has none of the known forms."""
     if target.endswith(".py"):
-        return f"{target!r} does not say which agent in the file: write {target}:NAME"
+        return f"{target!r} does not say what in the file: write {target}:NAME"
     place, colon, attr = target.rpartition(":")
-    near = difflib.get_close_matches(target, SCHEMES, n=1)
+    near = difflib.get_close_matches(target, BUILT_IN, n=1)
     word, _, rest = target.partition(":")
     if colon and Path(f"{place}.py").is_file():
         near = [f"{place}.py:{attr or 'NAME'}"]
+    elif not near and not colon and Path(f"{target}.py").is_file():
+        near = [f"{target}.py"]
     elif colon and (prefixes := difflib.get_close_matches(word.lower(), PREFIXES, n=1)):
         near = [f"{prefixes[0]}:{rest}"]
     elif not near and not colon and shutil.which(target.partition(" ")[0]):
@@ -232,11 +276,16 @@ def _look_first_in(folder: Path) -> None:
 
 
 def _blame(place: str, error: BaseException) -> TargetError:
-    """Show the user's own traceback on stderr, without our frames, and name the error."""
+    """Show the user's own traceback on stderr, without our and libraries' frames, and name the error."""
     frames = error.__traceback__
     while frames is not None and not _is_users(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    sys.stderr.write("".join(traceback.format_exception(type(error), error, frames)))
+    shown = traceback.TracebackException(type(error), error, frames)
+    own = [frame for frame in shown.stack if "site-packages" not in Path(frame.filename).parts]
+    if own and not os.environ.get("TRUNKLINE_TRACEBACK"):
+        # Thirty lines of a library about a key that is missing would hide the one line that says so.
+        shown.stack = traceback.StackSummary.from_list(own)
+    sys.stderr.write("".join(shown.format()))
     if isinstance(error, SystemExit):
         return TargetError(
             f"{place} ended the program while it was imported (sys.exit({error.code!r})): "
@@ -258,7 +307,7 @@ def _get(thing: Any, attr: str, place: str) -> Any:
     except AttributeError:
         public: list[str] = [name for name in dir(thing) if not name.startswith("_")]
         near = difflib.get_close_matches(attr, public, n=3)
-        agents = [name for name in public if _is_agent(inspect.getattr_static(thing, name, None))]
+        agents = [name for name in public if is_ready_agent(inspect.getattr_static(thing, name, None))]
         if near:
             hint = f"; did you mean {' or '.join(near)}?"
         elif agents:
@@ -282,7 +331,3 @@ def _is_own(value: Any, thing: Any) -> bool:
         return False
     made_in = getattr(value, "__module__", None)
     return not inspect.isroutine(value) or made_in == getattr(thing, "__name__", None)
-
-
-def _is_agent(value: Any) -> bool:
-    return isinstance(value, Agent) and not inspect.isclass(value)
