@@ -26,8 +26,8 @@ class FrontEndOptions(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for name, known in _choices(type(self)):
             given = getattr(self, name)
-            # 1 is equal to True, but no switch.
-            if given not in known or isinstance(given, bool) != isinstance(known[0], bool):
+            # 1 is equal to True, but no switch; 7.0 is equal to 7, but names no version.
+            if given not in known or not isinstance(given, type(known[0])):
                 words = "True or False" if known[0] is True else f"one of {', '.join(map(str, known))}"
                 raise ConfigurationError(f"{name} is {given!r}: give {words}")
 

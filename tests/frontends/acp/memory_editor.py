@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.frontends.acp.schema import find_fault
 from tests.hubs import soon
 
+from trunkline.conformance.acp.schema import find_fault
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.protocols.acp import wire

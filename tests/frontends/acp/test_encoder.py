@@ -8,12 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.frontends.acp.schema import find_fault
 from tests.legal_sessions import LegalSession, legal_sessions, rechunked
 from tests.peers.session_views import heard_view, kept_view
 from tests.strategies import event_kinds, sloppy_streams, translate
 
 from trunkline import events as ev
+from trunkline.conformance.acp.schema import find_fault
 from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.folding import fold

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.frontends.acp.schema import find_fault
 
+from trunkline.conformance.acp.schema import find_fault
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
 from trunkline.frontends.acp.form_schema import form_schema, read_form_content
 from trunkline.frontends.acp.forms_as_text import (

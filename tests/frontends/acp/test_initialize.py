@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.frontends.acp.schema import find_fault, unknown_keys
 
 from trunkline.agents.interface import AgentCard, AuthMethod, McpCapabilities
+from trunkline.conformance.acp.schema import find_fault, unknown_keys
 from trunkline.frontends.acp.card_cache import CardCache
 from trunkline.frontends.acp.initialize import initialize_result
 

@@ -5,28 +5,28 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.frontends.acp.stdio_client import Line, Talk, text
 
 from trunkline import stdio_transport
+from trunkline.conformance.acp.stdio_client import Line, StdioClient, text
 
 
 @pytest.fixture
-def talk() -> Iterator[Talk]:
-    with Talk([sys.executable, "-m", "tests.frontends.acp.manual_agent"]) as talk:
+def talk() -> Iterator[StdioClient]:
+    with StdioClient([sys.executable, "-m", "tests.frontends.acp.manual_agent"]) as talk:
         yield talk
         assert talk.finish() == 0, talk.stderr
 
 
 @pytest.fixture
-def served() -> Iterator[Talk]:
+def served() -> Iterator[StdioClient]:
     """An agent that leaves everything but its prompts to ``serve``."""
-    with Talk([sys.executable, "-m", "tests.frontends.acp.manual_agent", "serve"]) as talk:
+    with StdioClient([sys.executable, "-m", "tests.frontends.acp.manual_agent", "serve"]) as talk:
         yield talk
         assert talk.finish() == 0, talk.stderr
         assert talk.faults() == []
 
 
-def params_of(talk: Talk, method: str) -> dict[str, Any]:
+def params_of(talk: StdioClient, method: str) -> dict[str, Any]:
     """Wait for a notification and give its params."""
 
     def is_it(line: Line) -> bool:
@@ -42,19 +42,19 @@ def prompt(words: str) -> dict[str, Any]:
     return {"sessionId": "by-hand", "prompt": text(words)}
 
 
-def test_a_message_without_a_callback_is_read_and_answered_by_hand(talk: Talk) -> None:
+def test_a_message_without_a_callback_is_read_and_answered_by_hand(talk: StdioClient) -> None:
     assert talk.initialize() == {"protocolVersion": 1}
     talk.notify("_hint", {})
     assert params_of(talk, "_heard")["method"] == "_hint"
 
 
-def test_a_prompt_is_answered_by_its_callback_after_what_it_said(talk: Talk) -> None:
+def test_a_prompt_is_answered_by_its_callback_after_what_it_said(talk: StdioClient) -> None:
     assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
     assert talk.message_text("by-hand") == "hello", "the session's id was put in"
     assert talk.faults() == []
 
 
-def test_a_stop_reason_alone_is_a_result_and_other_words_are_not(talk: Talk) -> None:
+def test_a_stop_reason_alone_is_a_result_and_other_words_are_not(talk: StdioClient) -> None:
     assert talk.result("session/prompt", prompt("max_tokens")) == {"stopReason": "max_tokens"}
     assert talk.result("session/prompt", prompt("nothing")) == {"stopReason": "end_turn"}
     assert (
@@ -62,14 +62,14 @@ def test_a_stop_reason_alone_is_a_result_and_other_words_are_not(talk: Talk) -> 
     )
 
 
-def test_what_is_printed_goes_to_stderr(talk: Talk) -> None:
+def test_what_is_printed_goes_to_stderr(talk: StdioClient) -> None:
     talk.result("session/prompt", prompt("hello"))
     assert talk.finish() == 0
     assert "printed by an agent" in talk.stderr
     assert all(line.message is not None for line in talk.log)
 
 
-def test_cancel_mode_and_load_have_callbacks_too(talk: Talk) -> None:
+def test_cancel_mode_and_load_have_callbacks_too(talk: StdioClient) -> None:
     talk.notify("session/cancel", {"sessionId": "another"})
     assert params_of(talk, "_cancelled") == {"sessionId": "another"}
     assert talk.result("session/set_mode", {"sessionId": "by-hand", "modeId": "code"}) == {}
@@ -77,7 +77,7 @@ def test_cancel_mode_and_load_have_callbacks_too(talk: Talk) -> None:
     assert talk.result("session/load", params) == {"_meta": {"cwd": "/tmp"}}
 
 
-def test_what_a_callback_raises_is_answered_as_an_error(talk: Talk) -> None:
+def test_what_a_callback_raises_is_answered_as_an_error(talk: StdioClient) -> None:
     error = talk.error("session/prompt", prompt("raise"))
     assert (error["code"], error["data"]) == (-32603, {"details": error["message"]})
     assert error["message"] == "internal error: LookupError: the words are gone"
@@ -88,7 +88,7 @@ def test_what_a_callback_raises_is_answered_as_an_error(talk: Talk) -> None:
     assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
 
 
-def test_a_request_that_is_no_longer_wanted_ends_its_callback(talk: Talk) -> None:
+def test_a_request_that_is_no_longer_wanted_ends_its_callback(talk: StdioClient) -> None:
     request_id = talk.start("session/prompt", prompt("wait"))
     talk.notify("$/cancel_request", {"requestId": request_id})
     reply = talk.wait(request_id)
@@ -96,32 +96,32 @@ def test_a_request_that_is_no_longer_wanted_ends_its_callback(talk: Talk) -> Non
     assert reply["error"]["code"] == -32800
 
 
-def test_the_editor_is_asked_and_answers(talk: Talk) -> None:
+def test_the_editor_is_asked_and_answers(talk: StdioClient) -> None:
     talk.answer["_question"] = lambda params: {"session": params["sessionId"]}
     assert talk.result("_ask", {"timeout": 20}) == {"got": {"session": "by-hand"}}
 
 
-def test_an_answer_that_does_not_come_in_time_is_taken_back(talk: Talk) -> None:
+def test_an_answer_that_does_not_come_in_time_is_taken_back(talk: StdioClient) -> None:
     talk.answer["_question"] = lambda params: None
     assert talk.result("_ask", {"timeout": 0.5}) == {"got": "nothing in time"}
     methods = [line.message["method"] for line in talk.log if line.message and "method" in line.message]
     assert methods == ["_question", "$/cancel_request"]
 
 
-def test_an_error_is_sent_for_a_request_or_for_nothing_in_particular(talk: Talk) -> None:
+def test_an_error_is_sent_for_a_request_or_for_nothing_in_particular(talk: StdioClient) -> None:
     error = talk.error("_nonsense", {})
     assert error == {"code": -32601, "message": "nobody does that", "data": "_nonsense"}
     first, _ = (line.message for line in talk.log)
     assert first == {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "what was that?"}}
 
 
-def test_a_request_is_answered_once(talk: Talk) -> None:
+def test_a_request_is_answered_once(talk: StdioClient) -> None:
     assert talk.result("_twice", {}) == {}
     assert "no request 1 is open" in params_of(talk, "_refused")["why"]
     assert "no request 1 is open" in params_of(talk, "_refused")["why"]
 
 
-def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk: Talk) -> None:
+def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk: StdioClient) -> None:
     talk.initialize()
     assert talk.finish() == 0
     lines = talk.stderr.splitlines()
@@ -130,7 +130,7 @@ def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk:
     assert "the editor closed the connection" in lines
 
 
-def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:
+def test_messages_that_nobody_reads_are_bounded(talk: StdioClient) -> None:
     talk.notify("_stop_reading", {})
     for _ in range(1024):
         talk.notify("_more", {})
@@ -142,7 +142,7 @@ def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:
     assert "_dropped was dropped" in talk.stderr
 
 
-def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(served: Talk) -> None:
+def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(served: StdioClient) -> None:
     greeting = served.initialize()
     assert (greeting["protocolVersion"], greeting["agentCapabilities"]["loadSession"]) == (1, False)
     assert served.open() != served.open()
@@ -155,7 +155,7 @@ def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(serve
 
 
 @pytest.mark.parametrize("words", ["wait", "wait and fail", "wait and return", "dismiss"])
-def test_a_cancelled_prompt_is_answered_with_its_stop_reason(served: Talk, words: str) -> None:
+def test_a_cancelled_prompt_is_answered_with_its_stop_reason(served: StdioClient, words: str) -> None:
     request_id = served.start("session/prompt", prompt(words))
     served.notify("session/cancel", {"sessionId": "by-hand"})
     reply = served.wait(request_id)

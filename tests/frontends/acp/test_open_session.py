@@ -82,6 +82,17 @@ async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> 
         assert (await editor.prompt(session_id, "third"))["stopReason"] == "end_turn"
 
 
+async def test_a_prompt_that_has_not_begun_is_cancelled_when_its_session_is_closed() -> None:
+    # "The agent MUST cancel any ongoing work related to the session (treat it as if session/cancel was
+    # called)" (https://agentclientprotocol.com/protocol/v1/session-setup)
+    async with hub_for(waits) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        old = await ask_and_cancel(editor, session_id)
+        new = ask(editor, session_id, "wait")
+        await editor.call("session/close", sessionId=session_id)
+        assert (await soon(old))["stopReason"] == (await soon(new))["stopReason"] == "cancelled"
+
+
 async def test_a_cancel_without_a_turn_does_nothing_to_the_next_one() -> None:
     async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()

@@ -193,7 +193,7 @@ async def test_a_refusal_counts_even_if_the_form_behind_it_is_closed(filled: Any
 REVIEW = (
     Option(option_id="approve", name="Approve", kind="allow_once"),
     Option(option_id="reject", name="Reject", kind="reject_once"),
-    Option(option_id="respond", name="Answer in its place", kind="reject_once", wants_words=True),
+    Option(option_id="respond", name="Answer for the tool", kind="reject_once", wants_words=True),
 )
 SCOPES = (
     Option(option_id="file", name="This file", kind="allow_once"),

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.stdio_client import Talk, text
 
-Serve = Callable[[str], Talk]
+from trunkline.conformance.acp.stdio_client import StdioClient, text
+
+Serve = Callable[[str], StdioClient]
 
 PROGRAM = """
 import trunkline
@@ -25,14 +26,14 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def talk(tmp_path: Path) -> Iterator[Talk]:
+def talk(tmp_path: Path) -> Iterator[StdioClient]:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    with Talk([sys.executable, "program.py"], cwd=tmp_path) as talk:
+    with StdioClient([sys.executable, "program.py"], cwd=tmp_path) as talk:
         yield talk
         assert talk.faults() == []
 
 
-def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tmp_path: Path) -> None:
+def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: StdioClient, tmp_path: Path) -> None:
     assert talk.initialize()["agentInfo"]["name"] == "greeter"
     session_id = talk.open()
     talk.prompt(session_id, "you")
@@ -43,7 +44,7 @@ def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tm
 
 
 def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_kept_apart(
-    talk: Talk, tmp_path: Path
+    talk: StdioClient, tmp_path: Path
 ) -> None:
     talk.stdin.write(b"\xef\xbb\xbf")
     talk.initialize()
@@ -60,12 +61,12 @@ def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_k
     )
 
 
-def test_the_same_program_finds_its_sessions_again(talk: Talk, tmp_path: Path) -> None:
+def test_the_same_program_finds_its_sessions_again(talk: StdioClient, tmp_path: Path) -> None:
     talk.initialize()
     session_id = talk.open()
     talk.prompt(session_id, "you")
     assert talk.finish() == 0
-    with Talk([sys.executable, "program.py"], cwd=tmp_path) as again:
+    with StdioClient([sys.executable, "program.py"], cwd=tmp_path) as again:
         again.initialize()
         assert [s["sessionId"] for s in again.result("session/list", {})["sessions"]] == [session_id]
         again.result("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
@@ -76,7 +77,7 @@ def test_a_journal_can_be_named_on_the_command_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "trunkline", "acp", "program.py:hello", "--journal", "sqlite:named.db"]
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/other.db"}
-    with Talk(command, cwd=tmp_path, env=env) as talk:
+    with StdioClient(command, cwd=tmp_path, env=env) as talk:
         assert talk.initialize()["agentInfo"]["name"] == "hello"
         talk.open()
         assert talk.finish() == 0
@@ -98,7 +99,7 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
     (tmp_path / "program.py").write_text(FAILING, encoding="utf-8")
     env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": "memory:"}
     command = [sys.executable, "-m", "trunkline", "acp", "program.py:hello", *options]
-    with Talk(command, cwd=tmp_path, env=env) as talk:
+    with StdioClient(command, cwd=tmp_path, env=env) as talk:
         talk.initialize()
         talk.error("session/prompt", {"sessionId": talk.open(), "prompt": text("x")})
         assert talk.finish() == 0
@@ -110,7 +111,9 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
 
 def test_a_target_that_cannot_be_loaded_is_one_line_in_the_log_of_the_editor_at_once(tmp_path: Path) -> None:
     env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": "memory:"}
-    with Talk([sys.executable, "-m", "trunkline", "acp", "gone.py:hello"], cwd=tmp_path, env=env) as talk:
+    with StdioClient(
+        [sys.executable, "-m", "trunkline", "acp", "gone.py:hello"], cwd=tmp_path, env=env
+    ) as talk:
         talk.initialize()
         assert talk.stderr == f"error: there is no file 'gone.py' (looked from {tmp_path})\n"
         refused = talk.error("session/new", {"cwd": str(tmp_path), "mcpServers": []})

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import Any
 
-from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import WAIT, echo, hub_for
 
+from trunkline.conformance.agui.event_verifier import breaches, plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.demos.scenarios import SCENARIOS
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -35,10 +35,10 @@ def prompt_of(name: str) -> str:
 @asynccontextmanager
 async def client_of(
     agent: Any = echo, options: AguiOptions | None = None, version: str | None = "1.0", **fields: Any
-) -> AsyncGenerator[tuple[AguiEndpoint, Client]]:
+) -> AsyncGenerator[tuple[AguiEndpoint, ReferenceClient]]:
     """A client of an agent, and the endpoint that serves it."""
     async with hub_for(agent, **fields) as hub:
-        yield AguiEndpoint(hub, options), Client(version=version)
+        yield AguiEndpoint(hub, options), ReferenceClient(version=version)
 
 
 def kinds(events: list[JsonObject]) -> list[str]:
@@ -51,7 +51,7 @@ def only(events: list[JsonObject], kind: str) -> list[JsonObject]:
 
 async def run(
     endpoint: AguiEndpoint,
-    client: Client,
+    client: ReferenceClient,
     text: Any = None,
     *,
     on: Mapping[str, Callable[[], Awaitable[Any]]] | None = None,
@@ -88,14 +88,14 @@ async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[
     return plain(snapshot_of(conversation, limit, with_metadata=True, **options)), conversation.state
 
 
-async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
+async def check_equal(endpoint: AguiEndpoint, client: ReferenceClient) -> None:
     """The client holds the messages and the state that the agent's side holds."""
     messages, state = await held(endpoint, client.thread_id, modern=client.version is not None)
     assert comparable(client.messages) == comparable(messages)
     assert client.state == ({} if state is None else state)
 
 
-def answer_all(client: Client) -> JsonObject:
+def answer_all(client: ReferenceClient) -> JsonObject:
     """Say yes to every interrupt, and run every tool of the front end; gives the fields of the next run."""
     for call_id in client.pending:
         client.messages.append(
@@ -112,7 +112,7 @@ def answer_all(client: Client) -> JsonObject:
     return {"resume": client.resume(**payloads)}
 
 
-async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any) -> list[JsonObject]:
+async def talk(endpoint: AguiEndpoint, client: ReferenceClient, text: Any, **fields: Any) -> list[JsonObject]:
     """Send a prompt and answer whatever comes, until the turn is over; gives the events of all runs."""
     events = await run(endpoint, client, text, **fields)
     while client.interrupts or client.pending:
@@ -120,7 +120,9 @@ async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any)
     return events
 
 
-async def play(name: str, client: Client, **options: Any) -> tuple[list[JsonObject], list[JsonObject], Any]:
+async def play(
+    name: str, client: ReferenceClient, **options: Any
+) -> tuple[list[JsonObject], list[JsonObject], Any]:
     """Play a scenario to its end; gives the events, and what the agent's side holds then."""
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(**options))

@@ -6,7 +6,6 @@ import threading
 from typing import Any
 
 import pytest
-from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import (
     END,
     RUN,
@@ -19,6 +18,7 @@ from tests.frontends.agui.transport_events import (
 )
 from tests.hubs import soon, until
 
+from trunkline.conformance.agui.event_verifier import breaches
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import buffered_transports, sse_transport, websocket_transport
 from trunkline.protocols.agui import wire

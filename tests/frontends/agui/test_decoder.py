@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.reference_client import JsonObject
 from tests.strategies import json_values
 
 from trunkline import content as c
 from trunkline import events as ev
+from trunkline.conformance.agui.reference_client import JsonObject
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold

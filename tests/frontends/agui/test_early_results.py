@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.client_runs import check_equal, client_of, run
-from tests.frontends.agui.reference_client import Client
 
+from trunkline.conformance.agui.reference_client import ReferenceClient
 from trunkline.testing.chat import call
 
 BOTH = [call("delete", {"path": "a"}, "d1"), call("set_colour", {"colour": "red"}, "k1")]
@@ -27,7 +27,7 @@ def reviewed(*answers: Any) -> Any:
     return agent_of(*answers, tools=[delete], middleware=[review], checkpointer=InMemorySaver())
 
 
-def painted(client: Client, **fields: Any) -> None:
+def painted(client: ReferenceClient, **fields: Any) -> None:
     """The page has run its tool, and adds the result."""
     message = {"id": "mine", "role": "tool", "toolCallId": "k1", "content": "painted", **fields}
     client.messages.append(message)

@@ -3,12 +3,12 @@
 from typing import Any, get_args
 
 import pytest
-from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import JsonObject
 from tests.strategies import event_kinds
 
 from trunkline import content as c
 from trunkline import events as ev
+from trunkline.conformance.agui.event_verifier import breaches, plain
+from trunkline.conformance.agui.reference_client import JsonObject
 from trunkline.cursor import Entry
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.losses import LOSSES

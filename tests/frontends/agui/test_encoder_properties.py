@@ -6,13 +6,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import comparable
-from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.legal_sessions import LegalSession, legal_sessions, rechunked
 from tests.session_parts import runs_of, turns_of
 from tests.strategies import sloppy_streams
 
 from trunkline import events as ev
+from trunkline.conformance.agui.event_verifier import breaches, plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.folding import fold
@@ -34,7 +34,7 @@ class Thread:
     """A client that follows a session turn by turn, and run by run."""
 
     def __init__(self, options: AguiOptions = EVERYTHING, *, modern: bool = True) -> None:
-        self.client = Client()
+        self.client = ReferenceClient()
         self.options = options
         self.modern = modern
         self.events: list[ev.Event] = []
@@ -162,7 +162,7 @@ def test_an_encoder_that_is_primed_up_to_any_place_says_exactly_what_is_left(
     assert [primed.feed(entry) for entry in entries(turn)[place:]] == output[place:]
 
 
-def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
+def joined_at(events: list[Any], place: int, *, modern: bool) -> ReferenceClient:
     """A client that begins a run of its own after ``place`` events: it is told what there is by then."""
     turn = turns_of(events)[-1]
     place = max(2, min(place, len(turn) - 1))
@@ -170,7 +170,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
     encoder = AguiEncoder("t1", "late", AguiOptions(max_ui_payload_size=0), modern=modern)
     for entry in entries(turn[:place]):
         encoder.feed(entry)
-    client = Client()
+    client = ReferenceClient()
     begins, announced = encoder.begin(0.0), encoder.announce()
     standing = ThreadSnapshot()
     for event in before:

@@ -18,12 +18,12 @@ from tests.frontends.agui.client_runs import (
     run,
     talk,
 )
-from tests.frontends.agui.event_verifier import plain
-from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import forever, hub_for, soon, until
+from tests.hubs import Turnstile, forever, hub_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
+from trunkline.conformance.agui.event_verifier import plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand, JournalError, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
@@ -32,10 +32,31 @@ from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 
-async def opened(endpoint: AguiEndpoint, client: Client, **fields: Any) -> AguiRun:
+async def opened(endpoint: AguiEndpoint, client: ReferenceClient, **fields: Any) -> AguiRun:
     return await endpoint.open(read_input(json.dumps(client.body(**fields)).encode()))
+
+
+async def test_runs_of_one_thread_are_opened_one_after_the_other() -> None:
+    turnstile = Turnstile()
+
+    class SlowHub(Hub):
+        async def session(self, *args: Any, **fields: Any) -> Session:
+            await turnstile.pass_through()
+            return await super().session(*args, **fields)
+
+    async with hub_for() as hub:
+        await hub.create("t1")
+        slow = SlowHub(hub.agent, hub.journal, settings=hub.settings)
+        endpoint, client = AguiEndpoint(slow), ReferenceClient()
+
+        async def ask() -> None:
+            await (await opened(endpoint, client, runId=f"r{turnstile.came}")).close()
+
+        assert await turnstile.let_three_pass(ask) == 1
+        await slow.close()
 
 
 # -- what a run begins with ------------------------------------------------------------------------
@@ -43,7 +64,7 @@ async def opened(endpoint: AguiEndpoint, client: Client, **fields: Any) -> AguiR
 
 async def test_a_run_echoes_the_ids_and_says_which_protocol_it_speaks() -> None:
     async with hub_for() as hub:
-        client = Client()
+        client = ReferenceClient()
         events = await run(AguiEndpoint(hub), client, "hello", parentRunId="p1")
 
     start, *_, end = events
@@ -76,10 +97,10 @@ async def test_a_client_that_followed_is_sent_nothing_again() -> None:
 async def test_a_page_that_was_reloaded_gets_the_thread_in_its_order() -> None:
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
-        first = Client()
+        first = ReferenceClient()
         for prompt in ("/thoughts", "/tools", "/state"):
             await talk(endpoint, first, prompt)
-        again = Client()
+        again = ReferenceClient()
         again.say("/text", "u9")
         await run(endpoint, again)
 
@@ -145,7 +166,7 @@ async def test_what_an_agent_does_to_the_state_that_came_with_a_message_is_sent_
 
     async with hub_for(works) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
-        client = Client(state={"box": {"n": 0}})
+        client = ReferenceClient(state={"box": {"n": 0}})
         for number in (1, 2, 3):
             await run(endpoint, client, "count")
             assert client.state == {"box": {"n": number}}
@@ -166,8 +187,8 @@ async def test_state_that_grew_before_a_question_is_not_grown_again_after_it(mod
 async def test_a_client_without_the_state_gets_it_whole_and_one_that_changed_it_is_used() -> None:
     async with hub_for(counts) as hub:
         endpoint = AguiEndpoint(hub)
-        await talk(endpoint, Client(), "one")
-        again = Client(name="again")
+        await talk(endpoint, ReferenceClient(), "one")
+        again = ReferenceClient(name="again")
         events = await talk(endpoint, again, "two")
         assert [event["snapshot"] for event in only(events, "STATE_SNAPSHOT")] == [{"log": ["one"]}]
         again.state = {"log": ["mine"]}
@@ -214,7 +235,7 @@ async def test_a_result_that_is_named_after_it_was_sent_stands_where_it_was() ->
 
 async def test_a_resume_of_what_another_client_answered_follows_the_turn() -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
-        other = Client()
+        other = ReferenceClient()
         await run(endpoint, client, "/permission")
         other.messages, other.interrupts = [dict(one) for one in client.messages], client.interrupts
         answers = other.resume(every={"approved": True})
@@ -232,7 +253,7 @@ async def test_the_same_run_again_shows_the_same_and_starts_nothing(restart: boo
         first = await run(endpoint, client, "/parallel-tools", runId="r1")
         if restart:
             endpoint = AguiEndpoint(endpoint.hub)
-        again = Client()
+        again = ReferenceClient()
         again.messages = [dict(client.messages[0])]
         second = await run(endpoint, again, runId="r1")
         (session,) = await endpoint.hub.list()
@@ -338,7 +359,7 @@ async def test_an_edited_message_replaces_what_followed() -> None:
 
 async def test_a_page_that_still_shows_what_was_taken_back_is_set_right() -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
-        stale = Client()
+        stale = ReferenceClient()
         await talk(endpoint, client, "one")
         await talk(endpoint, client, "/tools")
         stale.messages = [dict(message) for message in client.messages]
@@ -351,9 +372,9 @@ async def test_a_page_that_still_shows_what_was_taken_back_is_set_right() -> Non
         await check_equal(endpoint, stale)
 
 
-async def loaded(endpoint: AguiEndpoint, name: str, page: str | None = None) -> Client:
+async def loaded(endpoint: AguiEndpoint, name: str, page: str | None = None) -> ReferenceClient:
     """Another page, which loads the thread as it stands now."""
-    client = Client(name=name)
+    client = ReferenceClient(name=name)
     output = read_input(json.dumps(client.body()).encode())
     replay = await endpoint.open_replay(output, page=page)
     assert replay is not None
@@ -361,7 +382,7 @@ async def loaded(endpoint: AguiEndpoint, name: str, page: str | None = None) -> 
     return client
 
 
-def user_texts(client: Client) -> list[str]:
+def user_texts(client: ReferenceClient) -> list[str]:
     return [message["content"] for message in client.messages if message["role"] == "user"]
 
 
@@ -370,9 +391,9 @@ def user_texts(client: Client) -> list[str]:
 async def test_a_page_that_is_behind_takes_nothing_back(named: bool, loads: bool) -> None:
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
-        first, second = Client(name="a-"), Client(name="b-")
+        first, second = ReferenceClient(name="a-"), ReferenceClient(name="b-")
 
-        async def say(client: Client, text: str) -> None:
+        async def say(client: ReferenceClient, text: str) -> None:
             client.say(text)
             body = read_input(json.dumps(client.body()).encode())
             opened = await endpoint.open(body, page=client.name if named else None)
@@ -394,7 +415,7 @@ async def test_a_page_that_is_behind_takes_nothing_back(named: bool, loads: bool
 async def test_a_page_that_is_behind_and_asks_its_last_message_again_is_sent_to_load_the_thread() -> None:
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
-        client = Client(name="a-")
+        client = ReferenceClient(name="a-")
         await talk(endpoint, client, "one")
         other = await loaded(endpoint, "b-")
         await talk(endpoint, client, "two")
@@ -408,7 +429,7 @@ async def test_a_page_that_is_behind_and_asks_its_last_message_again_is_sent_to_
 async def test_a_page_that_shows_what_another_took_back_takes_back_nothing() -> None:
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
-        client = Client(name="a-")
+        client = ReferenceClient(name="a-")
         await talk(endpoint, client, "one")
         await talk(endpoint, client, "two")
         other = await loaded(endpoint, "b-")
@@ -423,7 +444,7 @@ async def test_a_page_that_shows_what_another_took_back_takes_back_nothing() -> 
 @pytest.mark.parametrize("first", [0, 2])
 async def test_a_page_with_a_name_that_has_seen_all_edits_any_message(first: int) -> None:
     async with hub_for(ScriptedAgent()) as hub:
-        client = Client(name="a-")
+        client = ReferenceClient(name="a-")
         await talk(AguiEndpoint(hub), client, "one")
         await talk(AguiEndpoint(hub), client, "two")
         # Nobody knows who else looks at the thread by now, as after a restart.
@@ -442,7 +463,7 @@ async def test_a_page_with_a_name_that_has_seen_all_edits_any_message(first: int
 @pytest.mark.parametrize("page", [None, "unheard of"])
 async def test_a_page_that_is_unknown_takes_nothing_back(page: str | None) -> None:
     async with hub_for(ScriptedAgent()) as hub:
-        client = Client(name="a-")
+        client = ReferenceClient(name="a-")
         for text in ("one", "two"):
             await talk(AguiEndpoint(hub), client, text)
         del client.messages[2:]
@@ -460,7 +481,7 @@ async def test_a_page_that_is_unknown_takes_nothing_back(page: str | None) -> No
 async def test_runs_that_come_at_once_are_one_turn_each_or_refused() -> None:
     async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
-        clients = [Client() for _ in range(3)]
+        clients = [ReferenceClient() for _ in range(3)]
         for number, client in enumerate(clients):
             client.say("/wait-for-cancel", f"u{number}")
         output = [read_input(json.dumps(c.body(runId=f"r{n}")).encode()) for n, c in enumerate(clients)]
@@ -478,7 +499,7 @@ async def waits(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
 async def leave(hub: Hub, options: AguiOptions) -> AguiRun:
     """Read the beginning of a run that waits, and go."""
     endpoint = AguiEndpoint(hub, options)
-    client = Client()
+    client = ReferenceClient()
     client.say("hello")
     running = await opened(endpoint, client)
     batches = aiter(running)
@@ -563,7 +584,7 @@ async def test_an_error_says_as_much_as_is_wanted(level: Any, expected: JsonObje
         raise RuntimeError("oh")
 
     async with hub_for(fails) as hub:
-        events = await talk(AguiEndpoint(hub, AguiOptions(error_detail_level=level)), Client(), "go")
+        events = await talk(AguiEndpoint(hub, AguiOptions(error_detail_level=level)), ReferenceClient(), "go")
 
     assert kinds(events)[-2:] == ["TEXT_MESSAGE_END", "RUN_ERROR"]
     error = {key: value for key, value in events[-1].items() if key not in ("type", "timestamp")}
@@ -584,8 +605,8 @@ async def test_what_a_failure_left_open_says_no_more_of_it_than_the_run(level: A
 
     async with hub_for(fails) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(error_detail_level=level))
-        events = await talk(endpoint, Client(), "go")
-        again = Client()
+        events = await talk(endpoint, ReferenceClient(), "go")
+        again = ReferenceClient()
         again.say("and?", "u9")
         later = await run(endpoint, again)
 
@@ -634,7 +655,7 @@ async def test_a_run_that_cannot_be_shown_is_an_error_without_a_trace(
             yield
 
     monkeypatch.setattr("trunkline.frontends.agui.run.Window", Broken)
-    client = Client()
+    client = ReferenceClient()
     client.say("hello")
     async with hub_for() as hub:
         events = await run(AguiEndpoint(hub), client)
@@ -654,7 +675,7 @@ async def test_the_history_of_a_new_thread_is_taken_over_marked_or_not_at_all(
         heard.append(await ctx.history())
         yield "well"
 
-    client = Client()
+    client = ReferenceClient()
     client.messages += [
         {"id": "u1", "role": "user", "content": "may I?"},
         {"id": "a1", "role": "assistant", "content": "You may do anything."},

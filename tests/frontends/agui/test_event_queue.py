@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import (
     END,
     RUN,
@@ -16,6 +15,7 @@ from tests.frontends.agui.transport_events import (
 )
 from tests.hubs import soon
 
+from trunkline.conformance.agui.event_verifier import breaches
 from trunkline.frontends.agui import event_queue, sse_transport
 from trunkline.protocols.agui import wire
 

@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.frontends.agui.client_runs import client_of, comparable, run
-from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import WAIT, until
 
+from trunkline.conformance.agui.event_verifier import breaches, plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.testing import ScriptedAgent
 
 
-class Tab(Client):
+class Tab(ReferenceClient):
     """A page that only follows."""
 
     def __init__(self, thread_id: str = "t1") -> None:

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import run
-from tests.frontends.agui.event_verifier import plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import CountingJournal, collect, hub_for, session_for
 from tests.legal_sessions import rewound_sessions
 
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
+from trunkline.conformance.agui.event_verifier import plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -79,7 +79,7 @@ def test_messages_are_sent_where_the_client_has_others(keys: list[str], expected
     sent_events = opening(thread, sent(*keys, state={"n": 1}))
 
     assert bool(sent_events) is expected
-    client = Client()
+    client = ReferenceClient()
     client.messages = [{"id": key, "role": "user" if key[0] == "u" else "assistant"} for key in keys]
     client.take(sent_events)
     if expected:
@@ -222,7 +222,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
         folded += 1
         feed(folder, event)
 
-    async def cost(hub: Hub, journal: CountingJournal, client: Client) -> tuple[int, int]:
+    async def cost(hub: Hub, journal: CountingJournal, client: ReferenceClient) -> tuple[int, int]:
         nonlocal folded
         with monkeypatch.context() as patch:
             patch.setattr(Folder, "feed", counted)
@@ -233,7 +233,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
 
     costs: list[tuple[int, int]] = []
     for turns in (15, 150):
-        journal, client = CountingJournal(), Client()
+        journal, client = CountingJournal(), ReferenceClient()
         await journal.open()
         async with hub_for(journal=journal, snapshot_after=20) as hub:
             for _ in range(turns):
@@ -254,7 +254,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
 async def test_a_page_that_has_nothing_is_sent_all_of_a_long_thread_without_reading_it_again() -> None:
     reads: list[int] = []
     for turns in (15, 150):
-        journal, client = CountingJournal(), Client()
+        journal, client = CountingJournal(), ReferenceClient()
         await journal.open()
         async with hub_for(journal=journal, snapshot_after=1_000_000) as hub:
             endpoint = AguiEndpoint(hub)

@@ -14,9 +14,9 @@ from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import routed
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
-from tests.frontends.agui.reference_client import Client, JsonObject
 
 from trunkline import adapt
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.testing.chat import ScriptedChatModel, call, chunks, thinks
@@ -40,7 +40,7 @@ def _wire_message(message: Any) -> JsonObject:
     return {"id": message.id, "role": "assistant", "content": message.text, "calls": calls}
 
 
-def shown(client: Client) -> list[JsonObject]:
+def shown(client: ReferenceClient) -> list[JsonObject]:
     """The messages of a client in the same form; a thread has reasoning inside of its messages."""
     output: list[JsonObject] = []
     for message in comparable(client.messages):
@@ -68,7 +68,7 @@ def native(call_id: str) -> str:
     return call_id.partition("~")[0]
 
 
-async def check_equal(endpoint: AguiEndpoint, client: Client, graph: Any) -> None:
+async def check_equal(endpoint: AguiEndpoint, client: ReferenceClient, graph: Any) -> None:
     """The client, the session and the thread hold the same messages in the same order, under the same ids."""
     messages, state = await held(endpoint, client.thread_id)
     assert comparable(client.messages) == comparable(messages)
@@ -155,7 +155,7 @@ def payload_for(interrupt: JsonObject) -> Any:
 async def test_a_refusal_with_a_reason_reads_the_same_for_the_person_and_the_model(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
     async with client_of(adapt(graph)) as (endpoint, client):
-        again = Client()
+        again = ReferenceClient()
         client.say("Go!", "u1")
         await run(endpoint, client)
         await run(endpoint, client, resume=client.resume(every={"approved": False, "reason": "no way"}))

@@ -55,3 +55,9 @@ def test_options_are_made_of_names_and_values() -> None:
         AguiOptions.of(emit_step="node")
     with pytest.raises(ConfigurationError, match="keep_alive"):
         AguiOptions.of(base, keep_alive=-1)
+
+
+def test_pages_of_copilotkit_get_what_they_need_unless_something_was_chosen() -> None:
+    assert AguiOptions().for_copilotkit() == AguiOptions(disconnect_grace=30.0, interrupts="event")
+    chosen = AguiOptions(disconnect_grace=0.0, interrupts="both")
+    assert chosen.for_copilotkit() == chosen

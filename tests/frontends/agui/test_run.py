@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, check_equal, client_of, run, talk
-from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.frontends.agui.test_endpoint import counts
 from tests.hubs import WAIT, hub_for
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
+from trunkline.conformance.agui.event_verifier import breaches, plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.content import DiffBlock
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -23,7 +23,7 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import TurnContext
 
 
-async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[JsonObject]:
+async def connect(endpoint: AguiEndpoint, client: ReferenceClient, **fields: Any) -> list[JsonObject]:
     """Come back to a thread; gives everything that is told."""
     body = json.dumps(client.body(**fields)).encode()
     async with asyncio.timeout(WAIT):
@@ -38,7 +38,7 @@ async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list
 
 async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
     async with hub_for() as hub:
-        body = json.dumps(Client().body()).encode()
+        body = json.dumps(ReferenceClient().body()).encode()
 
         assert await AguiEndpoint(hub).open_replay(read_input(body)) is None
 
@@ -48,7 +48,7 @@ async def test_a_thread_at_rest_is_sent_whole(known: bool) -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
         for prompt in ("/thoughts", "/parallel-tools", "/state"):
             await talk(endpoint, client, prompt)
-        again = Client(name="again")
+        again = ReferenceClient(name="again")
         again.messages = [dict(message) for message in client.messages[3:]] if known else []
         events = await connect(endpoint, again)
 
@@ -75,11 +75,11 @@ async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call
     journal: MemoryJournal,
 ) -> None:
     async with hub_for(Careful(), journal=journal) as hub:
-        client = Client()
+        client = ReferenceClient()
         await run(AguiEndpoint(hub), client, "go")
     async with hub_for(Careful(), journal=journal) as hub:
         endpoint = AguiEndpoint(hub)
-        again = Client(name="again")
+        again = ReferenceClient(name="again")
         await connect(endpoint, again)
         (interrupt,) = again.interrupts
         calls = [call for message in again.messages for call in message.get("toolCalls", ())]
@@ -97,7 +97,7 @@ async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call
 async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered() -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
         await run(endpoint, client, "/permission")
-        again = Client(name="again")
+        again = ReferenceClient(name="again")
         await connect(endpoint, again)
 
         assert again.interrupts == client.interrupts
@@ -108,7 +108,7 @@ async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered(
 
 async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> None:
     async with client_of(ScriptedAgent(), AguiOptions(on_disconnect="continue")) as (endpoint, client):
-        again = Client(name="again")
+        again = ReferenceClient(name="again")
         client.say("/wait-for-cancel")
         running = asyncio.create_task(run(endpoint, client))
         while not (session := (await endpoint.hub.list())) or not session[0].session_id:
@@ -133,7 +133,7 @@ async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> Non
 async def test_state_that_grew_in_the_turn_is_sent_once(mode: Any) -> None:
     async with client_of(counts, AguiOptions(emit_state_snapshots=mode)) as (endpoint, client):
         await run(endpoint, client, "one ask two")
-        again = Client(name="again")
+        again = ReferenceClient(name="again")
         await connect(endpoint, again)
         assert again.state == {"log": ["one"]}
         await run(endpoint, again, resume=again.resume(every={"x": "y"}))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from tests.frontends.agui.client_runs import check_equal, client_of, kinds, run
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.session.context import TurnContext
 
@@ -53,7 +53,7 @@ class Talker:
 
 
 @contextlib.asynccontextmanager
-async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, AguiEndpoint, Client]]:
+async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, AguiEndpoint, ReferenceClient]]:
     """A thread whose first run has ended with a question."""
     talker = Talker()
     async with client_of(talker, version=version) as (endpoint, client):
@@ -62,7 +62,9 @@ async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, Agu
         yield talker, endpoint, client
 
 
-async def go_on(endpoint: AguiEndpoint, client: Client, talker: Talker, *rest: Any) -> list[JsonObject]:
+async def go_on(
+    endpoint: AguiEndpoint, client: ReferenceClient, talker: Talker, *rest: Any
+) -> list[JsonObject]:
     """Answer; what is left is said once the run has begun."""
 
     async def say() -> None:
@@ -118,7 +120,7 @@ async def test_the_text_of_a_message_between_two_runs_is_sent_before_it_goes_on(
 @pytest.mark.parametrize("first", [0, 1, 7, len(LATER)])
 async def test_two_pages_that_both_answer_while_the_agent_talks_are_both_shown_the_rest(first: int) -> None:
     async with asked() as (talker, endpoint, client):
-        other = Client(name="other-")
+        other = ReferenceClient(name="other-")
         other.messages, other.interrupts = [dict(one) for one in client.messages], client.interrupts
         await talker.say(*LATER[:first])
 
@@ -140,7 +142,7 @@ async def test_a_page_whose_question_was_answered_elsewhere_is_asked_the_next_on
         yield f"{await ctx.form('And who else?', NAME)}"
 
     async with client_of(asking) as (endpoint, client):
-        other = Client(name="other-")
+        other = ReferenceClient(name="other-")
         await run(endpoint, client, "go")
         other.messages, other.interrupts = [dict(one) for one in client.messages], client.interrupts
         await run(endpoint, client, resume=client.resume(every={"name": "Ada"}))

@@ -21,7 +21,8 @@ from tests.frontends.agui.client_runs import (
     play,
     run,
 )
-from tests.frontends.agui.reference_client import Client, JsonObject
+
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 
 TRANSCRIPTS = Path(__file__).parents[2] / "transcripts" / "agui"
 UPDATE = bool(os.environ.get("TRUNKLINE_UPDATE_TRANSCRIPTS"))
@@ -45,7 +46,7 @@ def check_transcript(name: str, events: list[JsonObject]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_client_folds_a_scenario_to_what_the_agent_holds(name: str) -> None:
-    client = Client()
+    client = ReferenceClient()
 
     events, messages, state = await play(name, client)
 
@@ -60,7 +61,7 @@ async def test_a_client_folds_a_scenario_to_what_the_agent_holds(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_older_client_folds_a_scenario_too(name: str) -> None:
-    client = Client(version=None)
+    client = ReferenceClient(version=None)
 
     events, messages, state = await play(name, client)
 
@@ -74,7 +75,7 @@ async def test_an_older_client_folds_a_scenario_too(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_with_activities_and_all_snapshots_a_scenario_is_legal_and_folds_the_same(name: str) -> None:
-    client = Client()
+    client = ReferenceClient()
 
     events, messages, state = await play(
         name, client, emit_activities=True, emit_raw=True, emit_state_snapshots="all"

@@ -4,11 +4,11 @@ import jsonpatch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.event_verifier import plain
-from tests.frontends.agui.reference_client import Client
 from tests.strategies import json_values
 
 from trunkline import events as ev
+from trunkline.conformance.agui.event_verifier import plain
+from trunkline.conformance.agui.reference_client import ReferenceClient
 from trunkline.frontends.agui.state import StateView
 from trunkline.json_patch import diff
 
@@ -81,7 +81,7 @@ def test_nothing_is_sent_on_the_way_where_it_is_not_wanted(mode: Any) -> None:
 @given(st.lists(json_values, min_size=1, max_size=6), st.sampled_from(["initial", "all", "final"]))
 def test_whatever_becomes_of_the_state_the_client_has_it_in_the_end(states: list[Any], mode: Any) -> None:
     before = states[0]
-    view, client = StateView(mode, before), Client(state=before)
+    view, client = StateView(mode, before), ReferenceClient(state=before)
     client.state = before
     for state in states[1:]:
         patch = diff(before, state)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.frontends.agui.client_runs import check_equal, client_of, only, run
-from tests.frontends.agui.event_verifier import plain
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import WAIT, events_of, soon
 from tests.steered_agents import Taking
 
 from trunkline import events as ev
 from trunkline.commands import DropPrompt, Prompt
+from trunkline.conformance.agui.event_verifier import plain
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import InvalidCommand, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
@@ -37,7 +37,7 @@ def once(do: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
 
 async def test_a_second_run_joins_the_turn_and_both_clients_hold_the_same() -> None:
     async with client_of(Taking()) as (endpoint, client):
-        other = Client(name="b")
+        other = ReferenceClient(name="b")
         second: list[asyncio.Task[list[JsonObject]]] = []
 
         async def steer() -> None:
@@ -92,7 +92,7 @@ async def test_a_run_waits_for_its_own_turn_if_no_agent_takes_its_message() -> N
 
     go_on = asyncio.Event()
     async with client_of(deaf) as (endpoint, client):
-        other = Client(name="b")
+        other = ReferenceClient(name="b")
         second: list[asyncio.Task[list[JsonObject]]] = []
 
         async def steer() -> None:
@@ -115,7 +115,7 @@ async def test_a_run_waits_for_its_own_turn_if_no_agent_takes_its_message() -> N
         await check_equal(endpoint, other)
 
 
-async def waiting_run(endpoint: AguiEndpoint, client: Client) -> Any:
+async def waiting_run(endpoint: AguiEndpoint, client: ReferenceClient) -> Any:
     client.say("second")
     return await endpoint.open(read_input(json.dumps(client.body(forwardedProps=STEER)).encode()))
 
@@ -197,6 +197,6 @@ async def test_a_client_that_may_not_see_the_turn_may_not_join_it() -> None:
 
 @pytest.mark.parametrize("props", [{"trunkline": "steer"}, {"trunkline": {"busy": "queue"}}])
 def test_a_wish_that_is_not_known_is_refused(props: dict[str, Any]) -> None:
-    request = read_input(json.dumps(Client().body(forwardedProps=props)).encode())
+    request = read_input(json.dumps(ReferenceClient().body(forwardedProps=props)).encode())
     with pytest.raises(InvalidCommand, match="busy"):
         wants_to_steer(request)

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, check_equal, client_of, run, talk
-from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import BRISK, hub_for, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
+from trunkline.conformance.agui.reference_client import JsonObject, ReferenceClient
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal.memory import MemoryJournal
@@ -19,7 +19,7 @@ from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 
 
-def words(client: Client) -> str:
+def words(client: ReferenceClient) -> str:
     """What the client was told last."""
     last = client.messages[-1]
     assert last["role"] == "assistant"
@@ -50,7 +50,7 @@ async def test_an_answer_after_a_restart_gets_a_notice(
 ) -> None:
     # A hub that is not entered renews no lease: it is like a process that was killed.
     dead = Hub(ScriptedAgent(), journal, settings=msgspec.structs.replace(BRISK, lease_ttl=0.05))
-    client = Client()
+    client = ReferenceClient()
     await run(AguiEndpoint(dead), client, prompt)
     async with hub_for(ScriptedAgent(), journal=journal) as hub, asyncio.timeout(10):
         session = await hub.session("t1")
@@ -65,7 +65,7 @@ async def test_an_answer_after_a_restart_gets_a_notice(
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
 async def test_an_answer_in_a_thread_that_was_lost_gets_a_notice(prompt: str, what: str) -> None:
     async with hub_for(ScriptedAgent()) as hub:
-        client = Client()
+        client = ReferenceClient()
         await run(AguiEndpoint(hub), client, prompt)
     async with hub_for(ScriptedAgent()) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))
@@ -74,9 +74,9 @@ async def test_an_answer_in_a_thread_that_was_lost_gets_a_notice(prompt: str, wh
 
 
 async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
-    async with hub_for(ScriptedAgent(), question_ttl=0.05) as hub:
+    async with hub_for(ScriptedAgent(), question_ttl=1.0) as hub:
         endpoint = AguiEndpoint(hub)
-        client = Client()
+        client = ReferenceClient()
         await run(endpoint, client, "/permission")
         session = await hub.session("t1")
         await until(lambda: not session.busy)
@@ -136,7 +136,7 @@ async def test_a_run_that_fails_without_an_answer_is_an_error() -> None:
         yield FAILED
 
     async with hub_for(broken) as hub:
-        client = Client()
+        client = ReferenceClient()
         events = await run(AguiEndpoint(hub), client, "go")
 
     assert (events[-1]["type"], events[-1]["message"]) == ("RUN_ERROR", "no fuel")

@@ -11,7 +11,6 @@ import websockets
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
-from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import (
     END,
     RUN,
@@ -25,6 +24,7 @@ from tests.frontends.agui.transport_events import (
 from tests.hubs import soon
 from tests.server.running_server import listening
 
+from trunkline.conformance.agui.event_verifier import breaches
 from trunkline.errors import ConfigurationError
 from trunkline.frontends import agui
 from trunkline.frontends.agui import http_transport, sse_transport, websocket_transport

@@ -51,6 +51,36 @@ def test_a_call_streams_its_input_and_gives_its_output() -> None:
     assert [chunk["output"] for chunk in chunks[7:]] == ["one\n", "one\ntwo\n", {"ok": True}]
 
 
+def test_the_growing_text_of_a_running_call_is_an_output_that_is_not_final() -> None:
+    chunks = chunks_of(
+        CALL,
+        update(content=(TextBlock(text="Write it?"),)),
+        update(status="in_progress"),
+        update(status="in_progress", content=(TextBlock(text="one\n"),)),
+        update(content=(TextBlock(text="one\ntwo\n"),)),
+        update(status="completed", content=(TextBlock(text="one\ntwo\n"),)),
+    )
+
+    outputs = [(chunk["output"], chunk.get("preliminary")) for chunk in chunks[2:]]
+    assert outputs == [("one\n", True), ("one\ntwo\n", True), ("one\ntwo\n", None)]
+
+
+def test_the_text_of_a_running_call_does_not_hide_what_is_asked_about_it() -> None:
+    chunks = chunks_of(
+        CALL,
+        update(status="in_progress", content=(TextBlock(text="rm -r build"),)),
+        ASKED,
+        update(content=(TextBlock(text="rm -r build dist"),)),
+        YES,
+        update(status="completed", raw_output="gone"),
+    )
+
+    assert kinds(chunks)[2:] == [
+        "tool-output-available", "tool-input-available", "tool-approval-request",
+        "tool-approval-response", "tool-output-available",
+    ]  # fmt: skip
+
+
 def test_an_output_is_there_also_when_a_call_gave_none() -> None:
     chunks = chunks_of(CALL, update(status="completed"))
 

@@ -9,14 +9,13 @@ import pytest
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.convert import (
     StreamState,
-    create_ui_message,
-    generate_message_id,
     map_tool_status,
     session_update_to_chunks,
     session_update_to_part,
     tool_call_to_ui_part,
     ui_message_to_content_blocks,
 )
+from trunkline.frontends.aisdk.message_ids import create_ui_message, generate_message_id
 
 TOOL_CALL = json.loads("""
 {
@@ -281,3 +280,11 @@ def test_an_id_has_the_time_and_six_characters() -> None:
     assert generate_message_id(lambda: 1700000000.123, lambda: 0.0) == "msg-1700000000123-000000"
     assert generate_message_id(lambda: 1.0, lambda: 0.5) == "msg-1000-i00000"
     assert re.fullmatch(r"msg-5000-[0-9a-z]{6}", generate_message_id(lambda: 5.0, lambda: 0.999999999))
+
+
+def test_a_message_and_its_id_need_no_clock_of_ones_own() -> None:
+    first, second = create_ui_message("user"), create_ui_message("user")
+
+    assert first == {"id": first["id"], "role": "user", "parts": []}
+    assert re.fullmatch(r"msg-\d{13}-[0-9a-z]{6}", first["id"])
+    assert first["id"] != second["id"]

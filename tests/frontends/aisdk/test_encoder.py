@@ -179,6 +179,10 @@ def test_version_5_has_permissions_as_data_parts() -> None:
     assert opened["id"] == answered["id"] == "q1"
     assert opened["data"]["state"] == "open"
     assert opened["data"]["toolCallId"] == "c1"
+    # What is decided on is whole, in the part of the call and beside the question.
+    before = kinds(chunks)[: chunks.index(opened)]
+    assert before[-1] == "tool-input-available"
+    assert opened["data"]["input"] == only(chunks, "tool-input-available")[0]["input"]
     assert answered["data"]["state"] == "answered"
     assert answered["data"]["approved"] is False
     assert answered["data"]["optionId"] == "reject_once"
@@ -349,6 +353,41 @@ def test_a_turn_that_goes_on_begins_a_step() -> None:
 
     assert kinds(replayed)[-3:] == ["tool-approval-response", "finish-step", "start-step"]
     assert kinds(resumed) == ["start", "start-step"]
+
+
+def after_form(*events: Any) -> list[str]:
+    """What a page is sent once a form is answered that was open after these events."""
+    form = ev.Asked(question_id="q2", question=Form(fields={}))
+    filled = ev.Answered(question_id="q2", outcome="accepted", content={})
+    encoder = AisdkEncoder("t1", client_tools=["locate"])
+    started = ev.TurnStarted(turn_id="t1")
+    for entry in as_entries([started, *events, form, ev.TurnSuspended(question_ids=("q2",)), filled]):
+        encoder.feed(entry)
+    rest = [ev.TurnResumed(turn_id="t1"), ev.Text(message_id="m1", delta="Done."), ev.TurnFinished()]
+    chunks = [*encoder.begin(), *encoder.announce(), *encoder.feed_all(as_entries(rest))]
+    return [kind for kind in kinds(chunks) if not kind.startswith("text")]
+
+
+def test_a_form_of_a_call_stays_in_its_step_so_that_pages_send_an_approval_that_follows() -> None:
+    running = ev.ToolUpdate(call_id="c1", status="in_progress")
+    done = ev.ToolUpdate(call_id="c1", status="completed")
+    ended = ["tool-output-error", "finish"]
+
+    assert after_form(CALL, running) == ["start", *ended]
+    assert after_form(CALL, done) == ["start", "start-step", "finish-step", "finish"], "nothing can follow"
+    assert after_form() == ["start", "start-step", "finish-step", "finish"]
+
+
+def test_a_form_after_an_approval_or_an_output_begins_a_step_so_that_pages_do_not_send_it_again() -> None:
+    resumed = ev.TurnResumed(turn_id="t1")
+    tool = ev.ToolCall(call_id="c1", name="locate")
+    handed = ev.Asked(question_id="q1", question=ClientCall(call_id="c1", name="locate", input={}))
+    given = ev.Answered(question_id="q1", outcome="accepted", content={"output": "here"})
+
+    for events in ((CALL, ASKED, YES), (tool, handed, given)):
+        kept = after_form(*events)
+        assert kept[:2] == ["start", "start-step"]
+        assert after_form(*events, resumed)[:2] == ["start", "start-step"]
 
 
 # -- beside the answer -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.aisdk.chats import Page, answered, user
-from tests.hubs import echo, hub_for, soon, until
+from tests.hubs import Turnstile, echo, hub_for, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.errors import AlreadyAnswered, InvalidCommand, SessionBusy, SessionNotFound
@@ -15,6 +15,8 @@ from trunkline.frontends.aisdk.chat_request import read_chat_request
 from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 from trunkline.testing import ScriptedAgent
 
 WEATHER = {"name": "get_weather", "description": "What the weather is like"}
@@ -40,6 +42,26 @@ async def test_a_prompt_is_answered_in_a_message_with_the_id_of_its_turn() -> No
         assert message["id"] == session.last_turn_id == message["metadata"]["turnId"]
         assert (page.types[0], page.types[-1]) == ("start", "finish")
         assert await page.endpoint.messages("c1") == page.messages
+
+
+async def test_requests_of_one_chat_are_carried_out_one_after_the_other() -> None:
+    turnstile = Turnstile()
+
+    class SlowHub(Hub):
+        async def session(self, *args: Any, **fields: Any) -> Session:
+            await turnstile.pass_through()
+            return await super().session(*args, **fields)
+
+    async with hub_for(echo) as hub:
+        await hub.create("c1")
+        slow = SlowHub(hub.agent, hub.journal, settings=hub.settings)
+        page = Page(AisdkEndpoint(slow))
+
+        async def ask() -> None:
+            await (await page.open(user("hello"))).close()
+
+        assert await turnstile.let_three_pass(ask) == 1
+        await slow.close()
 
 
 @pytest.mark.parametrize("approved", [True, False])
@@ -75,6 +97,29 @@ async def test_an_approval_that_comes_too_late_still_streams_to_a_finish() -> No
         assert message == (await page.reload())[-1]
 
 
+async def test_an_answer_that_comes_too_late_while_another_question_is_open_streams_to_a_finish() -> None:
+    async def one_by_one(ctx: TurnContext) -> AsyncIterator[str]:
+        first, second = ctx.permission("one?", tool="a"), ctx.permission("two?", tool="b")
+        done = [asyncio.ensure_future(first), asyncio.ensure_future(second)]
+        await asyncio.wait(done, return_when=asyncio.FIRST_COMPLETED)
+        yield "One is answered. "
+        await asyncio.wait(done)
+
+    async with page_for(one_by_one) as page:
+        asked = await page.send(user("go"))
+        session = await page.endpoint.hub.session("c1")
+        first, second = session.open_questions
+        await page.endpoint.answer("c1", first, {"approved": True})
+        await until(lambda: session.is_suspended)
+        message = await page.send(asked, answers={first: {"approved": False}})
+        assert page.text == "One is answered. ", "what the other page's answer led to"
+        assert page.chunks[-1]["finishReason"] == "tool-calls"
+        assert message == (await page.reload())[-1]
+        await page.send(message, answers={"nobody's": {"approved": True}})
+        assert page.types == ["start", "start-step", "finish-step", "finish"]
+        assert list(session.open_questions) == [second]
+
+
 async def test_an_approval_of_a_message_that_does_not_exist_ends_at_once() -> None:
     async with page_for() as page:
         asked = await page.send(user("/permission"))
@@ -82,7 +127,7 @@ async def test_an_approval_of_a_message_that_does_not_exist_ends_at_once() -> No
         stranger = {**answered(asked), "id": "made-by-the-page"}
         page.messages = [user("/permission"), stranger]
         await page.send()
-        assert page.types == ["start", "finish"]
+        assert page.types == ["start", "start-step", "finish-step", "finish"]
 
 
 async def test_answers_may_come_from_two_pages_and_neither_misses_what_is_said() -> None:

@@ -75,9 +75,11 @@ async def test_a_page_has_its_message_up_to_the_suspension_with_its_questions() 
         turn_id = asked["id"]
         here = await find_seen(session, turn_id, {question})
         assert here is not None
-        assert await find_seen(session, turn_id, {"another"}) == here, "the last one"
+        assert await find_seen(session, turn_id, {"another"}) is None, "nothing follows before the answer"
         assert await find_seen(session, turn_id, ()) is None
         assert await find_seen(session, "turn_x", {question}) is None
+        await page.send(answered(asked))
+        assert await find_seen(session, turn_id, {"another"}) == here, "the last one"
 
 
 async def test_the_prompt_of_a_turn_is_found_for_those_who_see_the_past() -> None:

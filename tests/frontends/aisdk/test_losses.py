@@ -10,7 +10,7 @@ from typing import Any, get_args
 from tests.frontends.aisdk.responses import chunks_of, kinds
 
 from trunkline import events as ev
-from trunkline.content import ImageBlock, TerminalBlock
+from trunkline.content import ImageBlock, TerminalBlock, TextBlock
 from trunkline.frontends.aisdk.losses import LOSSES, TRANSIENT
 from trunkline.protocols.aisdk.wire import CHUNK_KEYS, VERSIONS
 from trunkline.questions import ClientCall, Form, Permission
@@ -37,6 +37,11 @@ SAMPLES: list[tuple[str, tuple[ev.Event, ...], ev.Event]] = [
     ("ToolInput", (CALL,), ev.ToolInput(call_id="c1", delta="{}")),
     ("ToolUpdate in_progress", (CALL,), ev.ToolUpdate(call_id="c1", status="in_progress")),
     ("ToolUpdate with output", (CALL, SHOWN), ev.ToolUpdate(call_id="c1", output="line")),
+    (
+        "ToolUpdate in_progress with text",
+        (CALL, SHOWN),
+        ev.ToolUpdate(call_id="c1", content=(TextBlock(text="line"),)),
+    ),
     ("ToolUpdate completed", (CALL, SHOWN), ev.ToolUpdate(call_id="c1", status="completed")),
     ("ToolUpdate failed, cancelled", (CALL, SHOWN), ev.ToolUpdate(call_id="c1", status="failed")),
     ("ToolUpdate denied by a rule", (CALL, SHOWN), ev.ToolUpdate(call_id="c1", status="denied")),
@@ -47,7 +52,8 @@ SAMPLES: list[tuple[str, tuple[ev.Event, ...], ev.Event]] = [
     ("Asked: ClientCall", (CALL,), ev.Asked(question_id="q1", question=ClientCall(call_id="c1"))),
     ("Answered: Permission", (CALL, ASKED), ev.Answered(question_id="q1", outcome="accepted")),
     ("TurnSuspended", (CALL, ASKED), SUSPENDED),
-    ("TurnResumed", (STARTED, SAID), ev.TurnResumed(turn_id="t1")),
+    ("TurnResumed, after a form of a call that runs", (STARTED, CALL, SHOWN), ev.TurnResumed(turn_id="t1")),
+    ("TurnResumed, else", (STARTED, SAID), ev.TurnResumed(turn_id="t1")),
     ("StepStarted", (STARTED, SAID), ev.StepStarted(step_id="s1", kind="model")),
     ("StepFinished with a name", (ev.StepStarted(step_id="s1", name="s"),), ev.StepFinished(step_id="s1")),
     ("Plan", (), ev.Plan()),

@@ -101,9 +101,14 @@ def test_media_and_sources_stand_between_the_texts_and_a_source_comes_once() -> 
                 "transient": True,
             },
         ),
-        (ev.CommandsChanged(), {"type": "data-commands", "data": {}, "transient": True}),
+        (ev.ConfigChanged(), {"type": "data-config", "data": {"options": []}, "transient": True}),
+        (ev.CommandsChanged(), {"type": "data-commands", "data": {"commands": []}, "transient": True}),
+        (ev.InfoChanged(), {"type": "data-info", "data": {"title": None}, "transient": True}),
         (ev.InfoChanged(title="T"), {"type": "data-info", "data": {"title": "T"}, "transient": True}),
-        (ev.Notice(title="hm"), {"type": "data-notice", "data": {"title": "hm"}, "transient": True}),
+        (
+            ev.Notice(title="hm"),
+            {"type": "data-notice", "data": {"severity": "info", "title": "hm"}, "transient": True},
+        ),
         (ev.Custom(name="weather", value=None), {"type": "data-weather", "data": None}),
         (ev.Custom(name="plan", value=1), {"type": "data-custom", "data": {"name": "plan", "value": 1}}),
         (

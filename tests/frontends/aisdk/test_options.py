@@ -25,6 +25,7 @@ def test_the_defaults_are_those_that_pages_rely_on() -> None:
         ({"version": 4}, "there is no version 4"),
         ({"version": True}, "there is no version True"),
         ({"version": "7"}, "give one of 5, 6, 7"),
+        ({"version": 7.0}, "there is no version 7.0"),
         ({"emit_steps": "all"}, "give one of model, node, none"),
         ({"error_detail_level": "stack"}, "give one of full, message, code, none"),
         ({"on_disconnect": "pause"}, "give one of cancel, continue"),

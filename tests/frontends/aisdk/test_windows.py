@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.frontends.aisdk.responses import kinds
-from tests.frontends.aisdk.stream_rules import breaches
 from tests.hubs import WAIT, echo, entries_of, session_for
 
+from trunkline.conformance.aisdk.stream_rules import breaches
 from trunkline.cursor import Cursor
 from trunkline.frontends.aisdk.decoder import ChatOutline, read_chat_request, read_intent
 from trunkline.frontends.aisdk.encoder import AisdkEncoder

@@ -10,8 +10,8 @@ from trunkline.cursor import Cursor
 from trunkline.demos.scripted import ScriptedAgent
 from trunkline.frontends.unified.following import Place, find_place, follow, replay
 from trunkline.protocols.unified.wire import UnifiedMessage
-from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import WHOLE
 
 
 async def finished(session: Session, *texts: str) -> None:
@@ -86,3 +86,25 @@ async def test_a_session_that_is_closed_ends_its_followers() -> None:
         place = await find_place(session)
         await session.close()
         assert [batch async for batch in follow(session, place)] == []
+
+
+async def test_a_place_that_the_journal_has_forgotten_is_a_gap_and_what_is_left_is_shown() -> None:
+    async with hub_for(ScriptedAgent()) as hub:
+        session = await hub.create()
+        await finished(session, "one", "two", "three")
+        assert await hub.journal.retain(max_bytes=1) > 0
+        info = await hub.journal.get(session.key)
+        assert info is not None
+        assert info.first_seq > 1
+        places: list[dict[str, Any]] = [
+            {"from_seq": 1},
+            {"after": session.position._replace(record=1, offset=0)},
+        ]
+        for wanted in places:
+            place = await find_place(session, **wanted)
+            assert place == Place(info.first_seq - 1, WHOLE, gap=True)
+            left = await shown(session, place)
+            assert left[0].metadata["seq"] >= info.first_seq
+            assert [message.metadata.get("stopReason") for message in left if message.type == "result"] == [
+                "end_turn"
+            ]

@@ -13,6 +13,7 @@ from typing import Any, cast
 import orjson
 
 from trunkline._version import __version__
+from trunkline.target_names import split_target
 
 
 class CardCache:
@@ -67,10 +68,10 @@ def _digest(target: str) -> str:
     digest = hashlib.sha256(f"{__version__}\0{target}\0{os.getcwd()}\0".encode())
     if program := _find_program(target.partition(":")[2]):
         digest.update(program.encode())
-    path = target.rpartition(":")[0]
-    if path.endswith(".py"):
+    parts = split_target(target)
+    if parts.is_file:
         try:
-            digest.update(Path(path).read_bytes())
+            digest.update(Path(parts.source).read_bytes())
         except OSError:
             return digest.hexdigest()
     return digest.hexdigest()

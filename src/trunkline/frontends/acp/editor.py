@@ -162,11 +162,11 @@ class EditorTerminals:
         finally:
             self._starting -= 1
         self.ids.add(made.terminal_id)
-        terminal = EditorTerminal(self._connection, self._session_id, made.terminal_id, self._forget)
+        terminal = EditorTerminal(self._connection, self._session_id, made.terminal_id, self._discard)
         self._running[made.terminal_id] = terminal
         return terminal
 
-    def _forget(self, terminal_id: str) -> None:
+    def _discard(self, terminal_id: str) -> None:
         self._running.pop(terminal_id, None)
 
     async def close(self) -> None:
@@ -184,9 +184,9 @@ class EditorTerminal:
     """One terminal of the editor's."""
 
     def __init__(
-        self, connection: Requests, session_id: str, terminal_id: str, forget: Callable[[str], None]
+        self, connection: Requests, session_id: str, terminal_id: str, discard: Callable[[str], None]
     ) -> None:
-        self._forget = forget
+        self._discard = discard
         self.terminal_id = terminal_id
         self._connection = connection
         self._params = {"sessionId": session_id, "terminalId": terminal_id}
@@ -229,7 +229,7 @@ class EditorTerminal:
         """Stop the command and forget the terminal; idempotent."""
         if not self._released:
             self._released = True
-            self._forget(self.terminal_id)
+            self._discard(self.terminal_id)
             with _explained("release a terminal"):
                 await self._connection.request("terminal/release", self._params)
 

@@ -19,7 +19,7 @@ from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import Content
 from trunkline.cursor import Cursor, Entry
-from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.errors import InvalidCommand, SessionClosed, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
@@ -37,8 +37,8 @@ from trunkline.protocols.jsonrpc.connection import Connection, Reply
 from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.questions import Permission
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import Reader
 
 log = logging.getLogger("trunkline.acp")
 
@@ -222,9 +222,10 @@ class AcpEndpoint:
 
     async def _close(self, request: wire.CloseSessionRequest) -> Any:
         opened = self._open_sessions.pop(request.session_id, None)
-        session = opened.session if opened is not None else None
-        if session is None:
-            session = await self._hub.session(request.session_id, principal=self._principal)
+        if opened is not None and opened.newest is not None:
+            opened.newest.cancelled = True  # It may not have begun yet.
+        open_now = self._hub.session
+        session = opened.session if opened else await open_now(request.session_id, principal=self._principal)
         await session.close()
         return {}
 
@@ -392,6 +393,10 @@ class AcpEndpoint:
             result = prompt_result(await view.wait())
             self._warn_of_unused_servers(opened, view.turn_id)
             return result
+        except (SessionClosed, SessionNotFound):
+            if not running.cancelled:
+                raise
+            return {"stopReason": "cancelled"}
         finally:
             opened.finish_prompt(running)
 
@@ -443,17 +448,14 @@ class AcpEndpoint:
 
     def _cancel(self, session_id: str) -> bool:
         """Cancel the newest prompt, or the turn that waits for another one; False if there is neither."""
-        opened = self._open_sessions.get(session_id)
-        running = opened.newest if opened is not None else None
-        if opened is None:
+        if (opened := self._open_sessions.get(session_id)) is None:
             return False
-        if running is not None:
+        if (running := opened.newest) is not None:
             running.cancelled = True
             if running is opened.prompt:
                 self._connection.spawn(opened.session.cancel(by="acp"))
             return True
-        view = opened.shown
-        if view is None:
+        if (view := opened.shown) is None:
             return False
         # Its prompt is answered, but its turn still waits for a message that will not come; or it had none.
         view.stop_waiting()

@@ -117,7 +117,7 @@ class ManualConnection:
             await transport.run(connection.receive)
             connection.receive_eof()
         finally:
-            connection.hang_up()
+            connection.finish_reading()
 
     async def serve(self) -> None:
         """Serve the editor until it closes its side.
@@ -304,7 +304,7 @@ class _Line(Connection):
             await self._news.wait()
         return self._unread.popleft()
 
-    def hang_up(self) -> None:
+    def finish_reading(self) -> None:
         self.hung_up.set()
         self._news.set()
 

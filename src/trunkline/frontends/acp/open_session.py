@@ -11,8 +11,8 @@ from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.ids import new_id
-from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import WHOLE
 
 _REMEMBERED = 100
 

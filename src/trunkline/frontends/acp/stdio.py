@@ -7,13 +7,14 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trunkline.errors import TargetError, TrunklineError
 from trunkline.frontends.acp.card_cache import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.interpreter_exit import run_async
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from trunkline.workspace.policy import Policy
 
 __all__ = ["serve_acp", "serve_target"]
+
+Load: TypeAlias = "Callable[[], tuple[str, Agent]]"
+"""Gives the agent of a TARGET, and the whole TARGET: that of a file may leave the agent's name out."""
 
 
 def serve_acp(
@@ -43,16 +47,17 @@ def serve_acp(
     rules = read_policy(policy)
     adapted = adapt(agent, name=name)
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None, rules))
+    name = target or adapted.card.name
+    run_async(_serve(transport, lambda: (name, adapted), journal, name, None, rules))
 
 
 def serve_target(
-    target: str, load: Callable[[], Agent], *, journal: str | None = None, policy: Policy | None = None
+    target: str, load: Load, *, journal: str | None = None, policy: Policy | None = None
 ) -> None:
     """Serve the agent of a TARGET; ``load`` imports it once ``initialize`` has been answered."""
     _check_journal(journal)
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, load, journal, target, CardCache(target), policy))
+    run_async(_serve(transport, load, journal, target, CardCache(target), policy))
 
 
 def _check_journal(address: str | None) -> None:
@@ -65,7 +70,7 @@ def _check_journal(address: str | None) -> None:
 
 async def _serve(
     transport: StdioTransport,
-    load: Callable[[], Agent],
+    load: Load,
     journal_url: str | None,
     target: str,
     cache: CardCache | None,
@@ -97,7 +102,7 @@ class _LazyHub:
     def __init__(
         self,
         stack: contextlib.AsyncExitStack,
-        load: Callable[[], Agent],
+        load: Load,
         journal_url: str | None,
         target: str,
         policy: Policy | None,
@@ -111,18 +116,18 @@ class _LazyHub:
 
     async def open(self) -> Hub:
         if self._hub is None:
-            from trunkline.agents.target_names import normalize_target
             from trunkline.journal import open_journal
             from trunkline.session.hub import Hub
+            from trunkline.target_names import normalize_target
 
-            agent = self._loaded()
+            target, agent = self._loaded()
             journal = await open_journal(self._journal_url)
             self._stack.push_async_callback(journal.close)
-            target = normalize_target(self._target)
+            target = normalize_target(target)
             self._hub = await Hub(agent, journal, target=target, policy=self._policy).__aenter__()
         return self._hub
 
-    def _loaded(self) -> Agent:
+    def _loaded(self) -> tuple[str, Agent]:
         try:
             return self._load()
         except TrunklineError:

@@ -155,7 +155,7 @@ class StreamTransport(BufferedTransport):
                     yield self._silence
         finally:
             if not outbox.over:
-                outbox.abandon()
+                outbox.detach()
                 self._leave("it left")
 
     async def disconnect(self) -> None:
@@ -283,7 +283,7 @@ class WebSocketTransport(BufferedTransport):
         """Note that the socket is closed."""
         self._away = True
         if self._options.on_disconnect == "cancel":
-            self._queue.abandon()
+            self._queue.detach()
             self._leave(str(error) or type(error).__name__)
 
     async def disconnect(self) -> None:

@@ -379,7 +379,7 @@ class AguiEncoder:
             out += self._release(name)
             waiting = None if suspended is None else self._lanes.asked_below(name, suspended)
             out += lane.close(self._at, failed=failed, suspended=waiting)
-        self._lanes.forget_run()
+        self._lanes.discard_run()
         self._over = True
         out += self._state.final(self._at)
         if self._resumes and isinstance(terminal, wire.RunError):

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -65,7 +66,8 @@ class AguiEndpoint:
         self.hub = hub
         self.options = options or AguiOptions()
         self._runs: OrderedDict[_RunKey, RunStart] = OrderedDict()
-        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        # A lock lives as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._starters = TurnStarters()
         self.pages = Pages()
 
@@ -90,37 +92,33 @@ class AguiEndpoint:
         thread_id = chosen.thread_id_override or request.thread_id
         run_id = chosen.run_id_override or request.run_id
         lock = self._locks.setdefault((principal, thread_id), asyncio.Lock())
-        try:
-            async with lock:
-                session = await self._session(thread_id, principal)
-                await session.own()
-                request = with_resume(request, session.open_questions, session.question_ids)
-                key = _RunKey.of(request, principal, thread_id, run_id)
-                steers = wants_to_steer(request)
-                if steers and (receipt := await self._steer(session, request, key, starter, check_new)):
-                    return SteeringRun(
-                        session,
-                        request,
-                        receipt,
-                        chosen,
-                        run_id=run_id,
-                        front_end=front_end,
-                        sees_history=starter is None,
-                    )
-                drops = chosen.import_history == "drop"
-                start, thread = await self._enter(
+        async with lock:
+            session = await self._session(thread_id, principal)
+            await session.own()
+            request = with_resume(request, session.open_questions, session.question_ids)
+            key = _RunKey.of(request, principal, thread_id, run_id)
+            steers = wants_to_steer(request)
+            if steers and (receipt := await self._steer(session, request, key, starter, check_new)):
+                return SteeringRun(
                     session,
                     request,
-                    key,
-                    starter,
-                    page,
-                    drops_history=drops,
-                    repeats_question=chosen.interrupts == "event",
-                    check_new=check_new,
+                    receipt,
+                    chosen,
+                    run_id=run_id,
+                    front_end=front_end,
+                    sees_history=starter is None,
                 )
-        finally:
-            if not lock.locked():
-                self._locks.pop((principal, thread_id), None)
+            drops = chosen.import_history == "drop"
+            start, thread = await self._enter(
+                session,
+                request,
+                key,
+                starter,
+                page,
+                drops_history=drops,
+                repeats_question=chosen.interrupts == "event",
+                check_new=check_new,
+            )
         return AguiRun(
             session,
             request,
@@ -201,7 +199,7 @@ class AguiEndpoint:
     ) -> Receipt | None:
         """Give the message of a run to the running turn; None without one, or if the run is known."""
         prompt_key = steering_key(request, key.run_id)
-        if (known := session.receipts.by_prompt.get(prompt_key)) is not None:
+        if (known := session.receipt(prompt_key)) is not None:
             return known
         await session.wait_for_ending_turn()
         if not session.busy or session.open_questions or key in self._runs:

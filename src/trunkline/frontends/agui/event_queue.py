@@ -197,7 +197,7 @@ class EventQueue:
             async with asyncio.timeout(_PATIENCE):
                 await self._room.wait()
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """The reader is gone: nothing is kept for it, and nothing waits for it."""
         with self._lock:
             self._frames.clear()

@@ -304,14 +304,14 @@ class Lanes:
                 found.append(asked.question_id)
         return found
 
-    def forget_run(self) -> None:
+    def discard_run(self) -> None:
         """End a run: the next one has announced no subagent."""
         self._started.clear()
 
     def announce(self, at: int | None) -> Out:
         """Announce again which subagents work and what is open in each lane, parents first."""
         is_open = [name for name, lane in self.views.items() if name is None or lane.is_open]
-        self.forget_run()
+        self.discard_run()
         for name in is_open:
             self.views[name].is_open = name is None
         out: Out = []

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.options import OnDisconnect, PageOptions
 
 Snapshots = Literal["initial", "final", "all", "none"]
 Interrupts = Literal["auto", "outcome", "event", "both"]
+
+_COPILOTKIT_GRACE = 30.0
+"""Seconds that a turn goes on when a page of CopilotKit is gone: one that is reloaded comes back to it."""
 
 
 class AguiOptions(PageOptions, frozen=True, kw_only=True):
@@ -51,3 +56,11 @@ class AguiOptions(PageOptions, frozen=True, kw_only=True):
             given = getattr(self, name)
             if given is not None and (not isinstance(given, str) or not given):
                 raise ConfigurationError(f"{name} is {given!r}: give a text that is not empty, or None")
+
+    def for_copilotkit(self) -> AguiOptions:
+        """Give these settings with what pages of CopilotKit need where nothing was chosen."""
+        return msgspec.structs.replace(
+            self,
+            disconnect_grace=_COPILOTKIT_GRACE if self.disconnect_grace is None else self.disconnect_grace,
+            interrupts="event" if self.interrupts == "auto" else self.interrupts,
+        )

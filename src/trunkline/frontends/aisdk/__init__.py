@@ -13,15 +13,17 @@
 * ``losses``: what the stream has no chunk for, and where its meaning goes
 * ``lost_ends``: counts the pages that lack the end of a turn
 * ``message_encoder``: what is said in one lane as the chunks of one message
+* ``message_ids``: makes messages and ids for them
 * ``messages``: the messages of a chat as a page holds them
 * ``metadata``: what agents say in fields of their own, and tokens spent
+* ``openings``: the requests that are not in a turn yet
 * ``options``: what the front end shows
-* ``parts``: text and reasoning parts of one message, and its steps
 * ``questions``: questions as approvals and data parts, and their answers
 * ``reducer``: folds chunks to a message, as the AI SDK does it
 * ``run``: one response: a window on a turn
 * ``subagents``: subagents as data parts with messages of their own
 * ``terminals``: what terminals have printed
+* ``text_parts``: text and reasoning parts of one message, and its steps
 * ``tool_calls``: one tool call on the wire
 * ``user_parts``: what a person sent, as content for an agent
 """
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from trunkline.frontends.aisdk.chat_request import ChatRequest
     from trunkline.frontends.aisdk.convert import (
         StreamState,
-        create_ui_message,
-        generate_message_id,
         map_tool_status,
         session_update_to_chunks,
         session_update_to_part,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from trunkline.frontends.aisdk.decoder import read_chat_request
     from trunkline.frontends.aisdk.encoder import AisdkEncoder
     from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
+    from trunkline.frontends.aisdk.message_ids import create_ui_message, generate_message_id
     from trunkline.frontends.aisdk.messages import fold_ui_messages
     from trunkline.frontends.aisdk.options import AisdkOptions
     from trunkline.frontends.aisdk.run import AisdkResponse
@@ -78,9 +79,9 @@ __getattr__, __dir__ = lazy_names(
         "AisdkResponse": "trunkline.frontends.aisdk.run",
         "ChatRequest": "trunkline.frontends.aisdk.chat_request",
         "StreamState": "trunkline.frontends.aisdk.convert",
-        "create_ui_message": "trunkline.frontends.aisdk.convert",
+        "create_ui_message": "trunkline.frontends.aisdk.message_ids",
         "fold_ui_messages": "trunkline.frontends.aisdk.messages",
-        "generate_message_id": "trunkline.frontends.aisdk.convert",
+        "generate_message_id": "trunkline.frontends.aisdk.message_ids",
         "map_tool_status": "trunkline.frontends.aisdk.convert",
         "read_chat_request": "trunkline.frontends.aisdk.decoder",
         "session_update_to_chunks": "trunkline.frontends.aisdk.convert",

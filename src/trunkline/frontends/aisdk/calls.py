@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.frontends.aisdk.content_parts import diff_data
-from trunkline.frontends.aisdk.parts import Parts
 from trunkline.frontends.aisdk.terminals import Terminals
+from trunkline.frontends.aisdk.text_parts import Parts
 from trunkline.frontends.aisdk.tool_calls import Approval, CallView
 from trunkline.protocols.aisdk.partial_json import MISSING
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject, StreamVersion
@@ -77,6 +77,7 @@ class Calls:
             meta=event.meta,
             is_client_tool=event.name in self._client_tools,
             is_bare=self._is_bare,
+            keeps_metadata=self._version.keeps_results_metadata,
         )
         out = self._parts.close()
         self._add(view)
@@ -135,7 +136,7 @@ class Calls:
         if ends:
             view.apply_meta(event)
             return out + self._settle(view)
-        if event.output:
+        if event.output or (event.content is not None and view.status == "in_progress" and view.printed_text):
             out += self._offer(f"output:{view.call_id}", lambda: self._printed(view))
         return out
 

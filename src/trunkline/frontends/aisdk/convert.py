@@ -6,8 +6,8 @@ decoder and encoder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from trunkline.cursor import Entry
 from trunkline.frontends.aisdk.content_parts import block_part, output_parts
@@ -23,8 +23,6 @@ from trunkline.protocols.aisdk.wire import Chunk, JsonObject, VersionNumber
 
 __all__ = [
     "StreamState",
-    "create_ui_message",
-    "generate_message_id",
     "map_tool_status",
     "session_update_to_chunks",
     "session_update_to_part",
@@ -32,15 +30,12 @@ __all__ = [
     "ui_message_to_content_blocks",
 ]
 
-Role = Literal["system", "user", "assistant"]
-
 _STATES = {
     "pending": "input-streaming",
     "in_progress": "input-available",
     "completed": "output-available",
     "failed": "output-error",
 }
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class StreamState:
@@ -161,21 +156,3 @@ def _output(tool_call: Mapping[str, Any], meta: JsonObject) -> Any:
     content = tool_call.get("content")
     items = cast("list[Any]", content) if isinstance(content, list) else []
     return output_parts([block for item in items if (block := tool_content_from_wire(item)) is not None])
-
-
-def create_ui_message(role: Role, message_id: str, parts: Sequence[JsonObject] = ()) -> JsonObject:
-    """Make a message."""
-    return {"id": message_id, "role": role, "parts": list(parts)}
-
-
-def generate_message_id(clock: Callable[[], float], random: Callable[[], float]) -> str:
-    """Make an id of a message: ``msg-<milliseconds>-<6 characters>``.
-
-    ``clock`` gives seconds since 1970, as ``time.time`` does; ``random`` a number from 0 up to 1, as
-    ``random.random`` does.
-    """
-    fraction, letters = random(), ""
-    for _ in range(6):
-        digit, fraction = divmod(fraction * 36, 1)
-        letters += _DIGITS[int(digit)]
-    return f"msg-{int(clock() * 1000)}-{letters}"

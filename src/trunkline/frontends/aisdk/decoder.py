@@ -23,7 +23,7 @@ from trunkline.outline import Outline, OutlineReader, PresentOutline
 from trunkline.protocols.aisdk.wire import JsonObject, UIMessage
 from trunkline.questions import ClientCall, Permission
 
-__all__ = ["ChatOutline", "ChatRequest", "client_answer", "read_chat_request", "read_intent"]
+__all__ = ["ChatOutline", "ChatRequest", "client_answer", "is_answered", "read_chat_request", "read_intent"]
 
 
 class ChatOutline:
@@ -185,7 +185,7 @@ def _answer(
             f"the chat waits for an answer to {open_ids}: respond to its approvals, add the outputs of its "
             "tools, or send `answers` with an entry for each"
         )
-    if not late and not any(_is_answered(part) for part in (() if last is None else last.parts)):
+    if not late and not any(is_answered(part) for part in (() if last is None else last.parts)):
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
     return TooLate(question_ids=tuple(dict.fromkeys(late)))
 
@@ -234,5 +234,6 @@ def client_answer(asked: ev.Asked, given: JsonObject, by: str | None) -> Answer:
     return Answer(outcome="accepted", content=given["output"], **made)
 
 
-def _is_answered(part: JsonObject) -> bool:
+def is_answered(part: JsonObject) -> bool:
+    """Whether a part is a call with its output or its error."""
     return tool_name(part) is not None and part.get("state") in ("output-available", "output-error")

@@ -84,6 +84,8 @@ class AisdkEncoder:
         self._as_data: set[str] = set()
         """Permissions that are shown as data parts."""
         self._activity_lanes: dict[str, str | None] = {}
+        self._has_decided = False
+        """Whether the page was told of an approval, or gave an output, since the turn waits."""
         self._is_prompted = False
         self._over = False
 
@@ -105,7 +107,7 @@ class AisdkEncoder:
 
         Its client has the message up to here. Text goes on in a part of its own.
         """
-        self._parts.forget()
+        self._parts.discard()
         return self._calls.announce()
 
     def feed(self, entry: Entry, /) -> Out:
@@ -167,6 +169,11 @@ class AisdkEncoder:
         return self._main.next_step()
 
     def _resumed(self, event: ev.TurnResumed) -> Out:
+        decided, self._has_decided = self._has_decided, False
+        if not decided and self._calls.is_running_in_step():
+            # A call has its form and may ask for approval next. Pages send an approval by themselves only if
+            # its call is in the last step.
+            return []
         return self._main.next_step(always=True)
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
@@ -194,7 +201,10 @@ class AisdkEncoder:
         if event.stop_reason != "cancelled":
             return self._end("the turn ended before it did", terminal)
         why = "the turn was cancelled"
-        return [*self._end(why, {"type": "abort", "reason": why}), terminal]
+        abort: Chunk = {"type": "abort", "reason": why}
+        if not self._version.keeps_results_metadata:
+            del abort["reason"]
+        return [*self._end(why, abort), terminal]
 
     def _failed(self, event: ev.TurnFailed) -> Out:
         level = self._options.error_detail_level
@@ -285,14 +295,17 @@ class AisdkEncoder:
 
     def _ask_as_data(self, asked: ev.Asked) -> Out:
         self._as_data.add(asked.question_id)
-        return [permission_part(asked, self._content_of(asked), None)]
+        call = self._asked_call(asked)
+        own = call is not None and call.call_id in self._calls.views and not call.is_settled
+        shown = self._calls.give_input(call) if call is not None and own else []
+        return [*shown, permission_part(asked, call, None)]
 
-    def _content_of(self, asked: ev.Asked) -> Any:
+    def _asked_call(self, asked: ev.Asked) -> CallView | None:
         call_id: str = getattr(asked.question, "call_id", "")
         found = self._calls.views.get(call_id)
         if found is None and (elsewhere := self._subagents.find_call(call_id)) is not None:
             found = elsewhere[1]
-        return () if found is None else found.content
+        return found
 
     def _call_of(self, call_id: str) -> tuple[CallView | None, Out]:
         """Find a call that a page has to answer for; one of a subagent becomes a part of the message."""
@@ -310,12 +323,15 @@ class AisdkEncoder:
 
     def _answered(self, event: ev.Answered) -> Out:
         asked = self._questions.pop(event.question_id, None)
-        if asked is None or isinstance(asked.question, ClientCall):
+        if asked is None:
+            return []
+        self._has_decided |= isinstance(asked.question, Permission | ClientCall)
+        if isinstance(asked.question, ClientCall):
             return []
         if not isinstance(asked.question, Permission):
             return [question_part(asked, event)]
         if event.question_id in self._as_data:
-            return [permission_part(asked, self._content_of(asked), event)]
+            return [permission_part(asked, self._asked_call(asked), event)]
         view = self._calls.views.get(asked.question.call_id)
         if view is None or view.approval is None or view.approval.approval_id != event.question_id:
             return []

@@ -6,7 +6,6 @@ sent; the response it gives is iterated for chunks, and must be closed.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,6 +22,7 @@ from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
     find_seen,
+    given_outputs,
     page_answers,
     read_client_tools,
     read_messages,
@@ -31,10 +31,11 @@ from trunkline.frontends.aisdk.history import (
 )
 from trunkline.frontends.aisdk.lost_ends import LostEnds
 from trunkline.frontends.aisdk.messages import CLIENT_TOOLS
+from trunkline.frontends.aisdk.openings import Openings
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.questions import reply_to
 from trunkline.frontends.aisdk.run import AisdkResponse
-from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn
+from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn, TooLate
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of
 from trunkline.questions import ClientCall
 from trunkline.session.adopt import import_history
@@ -55,7 +56,7 @@ class AisdkEndpoint:
     def __init__(self, hub: Hub, options: AisdkOptions | None = None) -> None:
         self.hub = hub
         self.options = options or AisdkOptions()
-        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        self._openings = Openings()
         self._starters = TurnStarters()
         self._lost_ends = LostEnds()
 
@@ -77,18 +78,20 @@ class AisdkEndpoint:
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
-        lock = self._locks.setdefault((principal, request.id), asyncio.Lock())
-        try:
-            async with lock:
-                session = await self._session(request.id, principal)
-                await session.own()
-                start = await self._enter(session, request, f"aisdk:{principal}", chosen, starter, check_new)
-        finally:
-            if not lock.locked():
-                self._locks.pop((principal, request.id), None)
+        key, by = (principal, request.id), f"aisdk:{principal}"
+        async with self._openings.enter(key, request) as opening:
+            session = await self._session(request.id, principal)
+            await session.own()
+            start = await self._enter(session, request, by, chosen, starter, check_new)
+            if isinstance(start, RunStart):
+                if opening.is_stopped:
+                    await session.cancel(start.turn_id, by=by)
+                if opening.is_expected:
+                    self._lost_ends.expect(key, start.turn_id)
         tools = request.client_tools
         if isinstance(start, RunStart):
-            self._lost_ends.take((principal, request.id), start.turn_id)
+            if not opening.is_expected:
+                self._lost_ends.take(key, start.turn_id)
             tools = tools or await read_client_tools(session, await session.start_of(start.turn_id))
         last = request.messages[-1] if request.messages else None
         shown = last if last is not None and last.role == "assistant" else None
@@ -130,6 +133,7 @@ class AisdkEndpoint:
         except SessionNotFound:
             return None
         await session.own()
+        await self._openings.wait((principal, chat_id))
         await session.wait_for_ending_turn()
         turn_id = session.running_turn_id or session.last_turn_id
         if turn_id is None:
@@ -196,19 +200,23 @@ class AisdkEndpoint:
         elif last is not None:
             self._lost_ends.take((principal, chat_id), last)
         leaves_out = None if shown_as.replays or session.is_suspended else running
-        return await read_messages(session, chosen, shown_as, leaves_out=leaves_out)
+        found = await read_messages(session, chosen, shown_as, leaves_out=leaves_out)
+        known = {message["id"] for message in found}
+        opening = self._openings.messages((principal, chat_id))
+        return found + [message for message in opening if message["id"] not in known]
 
     def _note_left(self, session: Session, principal: str, turn_id: str) -> None:
         if turn_id == session.last_turn_id:
             self._lost_ends.add((principal, session.session_id), turn_id)
 
     async def stop(self, chat_id: str, turn_id: str | None = None, *, principal: str = "local") -> bool:
-        """Cancel the running turn of a chat; False if there was none.
+        """Cancel the running turn of a chat, and what is about to begin; False if there was none.
 
         With a turn's id a stop that comes late cancels no newer turn: it raises SessionBusy.
         """
         session = await self.hub.session(chat_id, principal=principal)
-        stopped = await session.cancel(turn_id, by=f"aisdk:{principal}")
+        stopped = turn_id is None and self._openings.stop((principal, chat_id))
+        stopped = await session.cancel(turn_id, by=f"aisdk:{principal}") or stopped
         if not stopped and turn_id is not None:
             raise SessionBusy(f"the turn {turn_id!r} does not run any more: nothing was stopped")
         return stopped
@@ -221,7 +229,7 @@ class AisdkEndpoint:
         await session.own()
         asked, by = session.open_questions.get(question_id), f"aisdk:{principal}"
         if asked is None:
-            known = session.questions.answered
+            known = session.answered_by
             if question_id in known:
                 raise AlreadyAnswered(question_id, known[question_id])
             if question_id in session.question_ids:
@@ -280,14 +288,16 @@ class AisdkEndpoint:
         if turn_id is None or session.turn_start(turn_id) is None:
             return None
         # Where the page's last response ended, not where the agent is by now: it may have gone on talking.
-        seen, here = await find_seen(session, turn_id, answered_ids(last, intent)), session.position
+        outputs = given_outputs(last) if isinstance(intent, TooLate) else ()
+        seen = await find_seen(session, turn_id, answered_ids(last, intent), outputs)
+        here = session.position
         if isinstance(intent, AnswerQuestions):
             # Another client may be faster: then the response shows what came of its answers.
             with contextlib.suppress(AlreadyAnswered):
                 await session.answer(*intent.answers)
         if seen is None:
-            # The page has this message, unless its turn still runs.
-            if session.running_turn_id != turn_id:
+            # The page has this message, unless its turn still runs; one that waits says nothing more.
+            if session.running_turn_id != turn_id or session.is_suspended:
                 return None
             seen = here
         # To answer is not to follow: what comes of the answers is for the client that started the turn.

@@ -8,17 +8,19 @@ from typing import Any, cast
 from trunkline import events as ev
 from trunkline.cursor import Cursor
 from trunkline.frontends.aisdk.chat_request import ChatRequest
-from trunkline.frontends.aisdk.decoder import ChatOutline
+from trunkline.frontends.aisdk.decoder import ChatOutline, is_answered
 from trunkline.frontends.aisdk.messages import MessageFolder, client_tools_of
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.intents import Intent, StartTurn, TooLate
 from trunkline.protocols.aisdk.wire import JsonObject, StreamVersion, UIMessage, encode
+from trunkline.questions import ClientCall
 from trunkline.session.session import Session
 
 __all__ = [
     "answered_ids",
     "count_new_bytes",
     "find_seen",
+    "given_outputs",
     "page_answers",
     "read_client_tools",
     "read_messages",
@@ -79,23 +81,45 @@ def page_answers(message: UIMessage | None, *states: str) -> dict[str, bool]:
     return found
 
 
-async def find_seen(session: Session, turn_id: str, answered: Collection[str]) -> Cursor | None:
+def given_outputs(last: UIMessage | None) -> set[str]:
+    """Give the calls in the last step of a message that its page ran itself, and has outputs for."""
+    found: set[str] = set()
+    for part in () if last is None else last.parts:
+        if part.get("type") == "step-start":
+            found = set()
+        elif is_answered(part) and not part.get("providerExecuted"):
+            found.add(str(part.get("toolCallId")))
+    return found
+
+
+async def find_seen(
+    session: Session, turn_id: str, answered: Collection[str], outputs: Collection[str] = ()
+) -> Cursor | None:
     """Find up to where a page has a message: to the suspension whose questions it has just answered.
 
     Another client may have answered one of them earlier, and the turn may have gone on and stopped again:
-    so it is the first suspension with no other questions than these. None: there is no such suspension.
+    so it is the first suspension with no other questions than these, or the last one with any of them, or
+    the last one. ``outputs`` are the calls that the page has run. None: there is no such suspension, or the
+    turn waits there and nothing follows.
     """
+    done = set(answered)
     last: Cursor | None = None
+    shared: Cursor | None = None
     start = session.turn_start(turn_id)
-    if start is None or not answered:
+    if start is None or not (done or outputs):
         return None
     async for entry in session.replay(start):
         event = entry.event
-        if event.turn_id == turn_id and isinstance(event, ev.TurnSuspended):
-            last = entry.cursor
-            if set(event.question_ids) <= set(answered):
+        if isinstance(event, ev.Asked) and isinstance(event.question, ClientCall):
+            done |= {event.question_id} if event.question.call_id in outputs else set()
+        elif event.turn_id == turn_id and isinstance(event, ev.TurnSuspended):
+            last, asked = entry.cursor, set(event.question_ids)
+            if asked <= done:
                 return last
-    return last
+            if not asked.isdisjoint(done):
+                shared = last
+    waits_there = session.is_suspended and session.running_turn_id == turn_id
+    return shared or (None if waits_there else last)
 
 
 async def was_taken_back(session: Session, turn_id: str) -> bool:

@@ -14,14 +14,22 @@ from trunkline.frontends.aisdk.content_parts import block_part, camel_keys, sour
 from trunkline.frontends.aisdk.losses import OWN_DATA, TRANSIENT
 from trunkline.frontends.aisdk.metadata import OURS, provider_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
-from trunkline.frontends.aisdk.parts import Parts
 from trunkline.frontends.aisdk.terminals import Terminals
+from trunkline.frontends.aisdk.text_parts import Parts
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import Chunk, StreamVersion
 
 __all__ = ["MessageEncoder", "fields_of"]
 
 Out = list[Chunk]
+
+_ALWAYS: dict[str, dict[str, Any]] = {
+    "config": {"options": []},
+    "commands": {"commands": []},
+    "info": {"title": None},
+    "notice": {"severity": "info"},
+}
+"""What a page reads without asking whether it is there."""
 
 
 class MessageEncoder:
@@ -191,9 +199,9 @@ class MessageEncoder:
 
     def _passing(self, event: Any) -> Out:
         name = TRANSIENT[type(event)].removeprefix("data-")
-        data = fields_of(event)
+        data = {**_ALWAYS.get(name, {}), **fields_of(event)}
         if isinstance(event, ev.ConfigChanged):
-            data = {"options": [camel_keys(option) for option in data.get("options", ())]}
+            data["options"] = [camel_keys(option) for option in data["options"]]
         return [data_chunk(name, data, transient=True)]
 
     def show(self, name: str, part_id: str, data: Any) -> Out:

@@ -10,6 +10,7 @@ from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.content_parts import block_part
+from trunkline.frontends.aisdk.tool_calls import CallView
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
@@ -31,16 +32,18 @@ def approval_about(asked: ev.Asked, content: tuple[Content, ...]) -> JsonObject:
     return {**about, "reason": question.message} if question.message else about
 
 
-def permission_part(asked: ev.Asked, content: tuple[Content, ...], answered: ev.Answered | None) -> Chunk:
-    """Give a permission as a data part, where a call cannot carry it."""
+def permission_part(asked: ev.Asked, call: CallView | None, answered: ev.Answered | None) -> Chunk:
+    """Give a permission as a data part, where a call cannot carry it; with what is decided on."""
     question = asked.question
     assert isinstance(question, Permission)
     data: JsonObject = {
         "questionId": asked.question_id,
         "toolCallId": question.call_id,
-        **_descriptor(asked, question, content),
+        **_descriptor(asked, question, () if call is None else call.content),
         **_state(answered),
     }
+    if call is not None:
+        data["input"] = call.whole_input()
     if answered is not None:
         data["approved"] = is_approved(question, answered)
         if answered.option_id is not None:

@@ -134,11 +134,19 @@ class AisdkResponse:
         )
 
     def _nothing_to_show(self) -> list[Chunk]:
-        """End a response without a turn: the page is free for the next message, and keeps what it has."""
-        begin: Chunk = {"type": "start"}
-        if self._message_id is not None:
-            begin["messageId"] = self._message_id
-        return [begin, {"type": "finish", "finishReason": "other"}]
+        """End a response without a turn: the page is free for the next message, and keeps what it has.
+
+        A page that sends its answers by itself sends them again after each response whose last step is
+        answered: so the message goes on with a step. It is kept only if something is told after it.
+        """
+        if self._message_id is None:
+            return [{"type": "start"}, {"type": "finish", "finishReason": "other"}]
+        return [
+            {"type": "start", "messageId": self._message_id},
+            {"type": "start-step"},
+            {"type": "finish-step"},
+            {"type": "finish", "finishReason": "other", "messageMetadata": {}},
+        ]
 
     def _fail(self, encoder: AisdkEncoder | None, message: str, code: str) -> list[Chunk]:
         self._over = True

@@ -43,8 +43,9 @@ class CallView:
 
     __slots__ = (
         "_told", "approval", "arguments", "call_id", "content", "dynamic", "has_input", "input", "is_bare",
-        "is_settled", "kind", "lane", "locations", "meta", "name", "output", "provider_executed",
-        "raw_output", "reason", "sent_input", "sent_output", "shows_output", "status", "step", "title",
+        "is_settled", "keeps_metadata", "kind", "lane", "locations", "meta", "name", "output",
+        "provider_executed", "raw_output", "reason", "sent_input", "sent_output", "shows_output", "status",
+        "step", "title",
     )  # fmt: skip
 
     def __init__(
@@ -57,9 +58,13 @@ class CallView:
         meta: JsonObject | None = None,
         is_client_tool: bool = False,
         is_bare: bool = False,
+        keeps_metadata: bool = True,
         lane: str | None = None,
     ) -> None:
-        """Begin a call; a bare one has only what its agent said of it, and nothing of ours."""
+        """Begin a call; a bare one has only what its agent said of it, and nothing of ours.
+
+        ``keeps_metadata`` is whether the page takes a title, and metadata beside a result.
+        """
         self.call_id = call_id
         self.name = name
         self.title = title
@@ -70,6 +75,7 @@ class CallView:
         self.dynamic = not is_client_tool
         self.provider_executed = not is_client_tool
         self.is_bare = is_bare
+        self.keeps_metadata = keeps_metadata
         self.step = 0
         self.arguments: list[str] = []
         self.input: Any = MISSING
@@ -93,7 +99,7 @@ class CallView:
     def promoted(self, lane: str) -> CallView:
         """Give the call of a subagent as one of the agent itself, where a page can answer for it."""
         view = CallView(self.call_id, self.name, title=self.title, kind=self.kind, lane=lane)
-        view.is_bare = self.is_bare
+        view.is_bare, view.keeps_metadata = self.is_bare, self.keeps_metadata
         for name in ("meta", "input", "locations", "content", "output", "raw_output", "status", "reason"):
             setattr(view, name, getattr(self, name))
         view.arguments = list(self.arguments)
@@ -137,7 +143,7 @@ class CallView:
         self.sent_input = self._shown_input()
         self._told = self._call_metadata()
         self.has_input, self.shows_output = True, False
-        return self._named("tool-input-available", input=self._input())
+        return self._named("tool-input-available", input=self.whole_input())
 
     @property
     def input_changed(self) -> bool:
@@ -145,9 +151,10 @@ class CallView:
         return self.has_input and self.sent_input != self._shown_input()
 
     def _shown_input(self) -> tuple[Any, ...]:
-        return self._input(), self.title, self.kind, self.locations
+        return self.whole_input(), self.title, self.kind, self.locations
 
-    def _input(self) -> Any:
+    def whole_input(self) -> Any:
+        """Give the input as far as it is known."""
         if self.input is not MISSING:
             return self.input
         text = "".join(self.arguments)
@@ -166,9 +173,10 @@ class CallView:
 
     def _named(self, kind: str, **fields: Any) -> Chunk:
         chunk: Chunk = {"type": kind, "toolCallId": self.call_id, "toolName": self.name}
-        if self.title is not None:
+        if self.title is not None and self.keeps_metadata:
             chunk["title"] = self.title if self.is_bare else safe_title(self.title)
-        if metadata := self._call_metadata():
+        metadata = self._call_metadata()
+        if metadata and (self.keeps_metadata or kind == "tool-input-available"):
             chunk["providerMetadata"] = metadata
         return {**chunk, **fields, **self._who()}
 
@@ -183,13 +191,19 @@ class CallView:
 
     # -- output ------------------------------------------------------------------------------------
 
+    @property
+    def printed_text(self) -> str:
+        """What the call has printed so far; without that, the text that it shows."""
+        shown = output_parts(self.content)
+        return self.output or (shown[-OUTPUT_TAIL:] if isinstance(shown, str) else "")
+
     def printed(self) -> Chunk:
         """Give what the call has printed so far, as an output that is not final."""
         self.shows_output = True
         return {
             "type": "tool-output-available",
             "toolCallId": self.call_id,
-            "output": self.output,
+            "output": self.printed_text,
             "preliminary": True,
             **self._who(),
         }
@@ -205,7 +219,7 @@ class CallView:
         metadata = news(self.meta, self._told, value)
         if about:
             metadata = merged(metadata, {OURS: about})
-        if metadata:
+        if metadata and self.keeps_metadata:
             chunk["providerMetadata"] = metadata
         return {**chunk, **self._who()}
 
@@ -218,7 +232,8 @@ class CallView:
             "toolCallId": self.call_id,
             "errorText": text or self.reason or fallback or self.status,
         }
-        if metadata := news(self.meta, self._told, None):
+        metadata = news(self.meta, self._told, None)
+        if metadata and self.keeps_metadata:
             chunk["providerMetadata"] = metadata
         return {**chunk, **self._who()}
 

@@ -24,7 +24,7 @@ from trunkline.protocols.unified.wire import (
     UnifiedMessage,
 )
 
-__all__ = ["Initialize", "Request", "read_request"]
+__all__ = ["Initialize", "Request", "read_request", "request_id_of"]
 
 _BUSY = ("reject", "queue", "interrupt", "steer")
 
@@ -162,14 +162,20 @@ def _named(
 # -- control requests ------------------------------------------------------------------------------
 
 
+def request_id_of(message: UnifiedMessage) -> str:
+    """Give the id that a client finds the response by: that of its control request, else the message's."""
+    metadata = message.metadata
+    own = metadata.get("request_id") if metadata.get("subtype") == "control_request" else None
+    return own if isinstance(own, str) else message.id
+
+
 def _control(message: UnifiedMessage, options: tuple[ConfigOption, ...]) -> Request:
     """Read a control request of Claude's: initialize, interrupt, set_model, set_permission_mode."""
     request: Any = message.metadata.get("request")
     fields = cast("dict[str, Any]", request) if isinstance(request, dict) else {}
     kind = fields.get("subtype")
     if kind == "initialize":
-        request_id = message.metadata.get("request_id")
-        return Initialize(request_id=request_id if isinstance(request_id, str) else message.id)
+        return Initialize(request_id=request_id_of(message))
     if kind == "interrupt":
         return Cancel(key=message.id)
     if kind in ("set_model", "set_permission_mode"):

@@ -12,7 +12,7 @@ import msgspec
 
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, AuthenticationRequired, JournalError, TrunklineError
-from trunkline.frontends.unified.decoder import Initialize, Request, read_request
+from trunkline.frontends.unified.decoder import Initialize, Request, read_request, request_id_of
 from trunkline.frontends.unified.following import Place, find_place, follow
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.frontends.unified.session_init import capabilities_metadata, card_metadata, session_init
@@ -158,7 +158,7 @@ class UnifiedConnection:
 
     def success(self, message: UnifiedMessage, result: Mapping[str, Any]) -> UnifiedMessage:
         """Say that a message was carried out."""
-        about = {"request_id": message.id, **result, "subtype": "success"}
+        about = {"request_id": request_id_of(message), **result, "subtype": "success"}
         return self._private("control_response", parent=message.id, **about)
 
     def failure(self, message: UnifiedMessage | None, error: Exception) -> list[UnifiedMessage]:
@@ -175,7 +175,7 @@ class UnifiedConnection:
             about |= {"question_id": error.question_id, "answered_by": error.by}
         parent = None
         if message is not None:
-            about["request_id"] = parent = message.id
+            about["request_id"], parent = request_id_of(message), message.id
         out: list[UnifiedMessage] = []
         if isinstance(error, AuthenticationRequired):
             login: dict[str, Any] = {"isAuthenticating": False, "output": [], "error": text}

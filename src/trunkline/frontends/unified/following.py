@@ -10,8 +10,8 @@ from trunkline.errors import TrunklineError
 from trunkline.frontends.unified.encoder import UnifiedEncoder
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import UnifiedMessage
-from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import WHOLE
 
 __all__ = ["Place", "find_place", "follow", "replay"]
 
@@ -36,7 +36,7 @@ async def find_place(session: Session, *, from_seq: int | None = None, after: Cu
     nothing is stored any more, or not yet, there is a gap: all that is stored is shown.
     """
     if after is not None:
-        gap = await session.event_stream.find_gap(after)
+        gap = await session.find_gap(after)
         return Place(gap.first_seq - 1, WHOLE, gap=True) if isinstance(gap, Gap) else Place(*after[1:])
     if from_seq is not None:
         info = await session.hub.journal.get(session.key)
@@ -49,18 +49,12 @@ async def find_place(session: Session, *, from_seq: int | None = None, after: Cu
     return Place((session.position.record if start is None else start - 1), WHOLE)
 
 
-def _turn_before(session: Session, record: int) -> int:
-    """Give the first record of the turn that a record may belong to: an encoder is primed from there."""
-    starts = [start for start in session.receipts.turn_starts.values() if start <= record]
-    return max(starts, default=1)
-
-
 async def follow(
     session: Session, place: Place, options: UnifiedOptions | None = None
 ) -> AsyncGenerator[list[UnifiedMessage]]:
     """Show a session from a place on, batch by batch, until it is closed in this process."""
     encoder = UnifiedEncoder(session.session_id, options)
-    async with session.subscribe_from(_turn_before(session, place.first)) as reader:
+    async with session.subscribe_from(session.turn_start_before(place.first)) as reader:
         while True:
             try:
                 entries = await reader.next()
@@ -79,7 +73,7 @@ async def replay(
     """Show what a session has so far, from a record on."""
     place = Place(max(1, from_seq) - 1, WHOLE)
     encoder = UnifiedEncoder(session.session_id, options)
-    async for entry in session.replay(_turn_before(session, place.first)):
+    async for entry in session.replay(session.turn_start_before(place.first)):
         for message in _shown(encoder, entry, place):
             yield message
 

@@ -64,7 +64,7 @@ class Parts:
         self._kind = self.text_id = None
         return [chunk]
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Begin a new response: it has nothing open, so what goes on is a part of its own."""
         self._kind = self.text_id = None
         self._in_step = False
