@@ -57,7 +57,7 @@ async def test_an_answer_streams_in_words_after_its_tool_call() -> None:
             "category": "Groceries",
         }
         assert answered.text.startswith("In October 2026 you spent **")
-        assert "transactions; category Groceries; transfers" in answered.text
+        assert "transactions; category Groceries; no transfers; " in answered.text
         statuses = [event.status for event in only(answered.events, ev.ToolUpdate) if event.status]
         assert statuses == ["in_progress", "completed"]
 

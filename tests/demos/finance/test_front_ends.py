@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from tests.demos.finance.conversations import TODAY, agent
-from tests.frontends.acp.stdio_client import Talk, text
 from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.__main__ import finance_acp, finance_mcp
 from trunkline.agents.targets import resolve_target
+from trunkline.conformance.acp.stdio_client import StdioClient, text
 from trunkline.frontends.aisdk import AisdkOptions
 from trunkline.testing import AcpEditor
 
@@ -52,7 +52,7 @@ def test_the_command_serves_acp_over_stdio(tmp_path: Path) -> None:
         "TRUNKLINE_JOURNAL": f"sqlite:{tmp_path / 'journal.db'}",
     }
     script = Path(sys.executable).parent / "trunkline-finance-acp"
-    with Talk([str(script)], env=own) as talk:
+    with StdioClient([str(script)], env=own) as talk:
         greeting = talk.request("initialize", {"protocolVersion": 1})
         assert greeting is not None
         assert greeting["result"]["agentInfo"]["title"] == "Trunkline Finance"

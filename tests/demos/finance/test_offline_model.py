@@ -96,9 +96,9 @@ def test_a_tool_that_is_not_there_is_said() -> None:
     assert "not available" in reply(Said("user", "list my accounts"), tools=["spending"]).text
 
 
-def test_a_failure_is_said_in_its_own_words() -> None:
+def test_a_refusal_is_repeated_with_its_reason_and_a_failure_in_its_own_words() -> None:
     items = [Said("user", "SELECT 1"), Called("c1", "run_sql", {}), Returned("c1", "run_sql did not run: no")]
-    assert reply(*items).text == "run_sql did not run: no"
+    assert reply(*items).text == "Nothing was done: no."
     items[-1] = Returned("c1", "the query was refused")
     assert reply(*items).text == "That did not work: the query was refused"
 
@@ -163,3 +163,19 @@ def test_any_conversation_is_replied_to(texts: list[str]) -> None:
 def test_a_minimum_is_given_in_units_of_the_currency() -> None:
     name, arguments = plan_call(Intent(what="list", minimum=20050))
     assert (name, arguments["minimum"]) == ("list_transactions", 200.5)
+
+
+def test_a_text_that_is_too_long_for_a_question_is_refused_at_once() -> None:
+    long = Said("user", "How much did I spend? " + "lorem ipsum " * 8000)
+    reply = plan_reply([long], TOOLS, WORDS, TODAY)
+    assert reply.calls == ()
+    assert "at most 2,000" in reply.text
+    # It is no part of what a later question refers to, either.
+    assert plan_reply([long, Said("user", "How much did I spend last month?")], TOOLS, WORDS, TODAY).calls
+
+
+@pytest.mark.parametrize("what", ["report", "tag", "unusual", "budget"])
+def test_a_tool_is_not_given_an_argument_that_it_does_not_have(what: Any) -> None:
+    step = Intent(what=what, period=month_of(TODAY, 1), excluding=("Rent",), text="x")
+    assert "excluding" not in plan_call(step)[1]
+    assert plan_call(Intent(what="list", excluding=("Rent",)))[1]["excluding"] == ["Rent"]

@@ -2,6 +2,7 @@
 
 * ``agent``: the agent of each framework over the same tools
 * ``answers``: answers in English, from the results of the tools
+* ``attachments``: the names of files that came with a prompt
 * ``bank``: bank sync by Plaid's wire, and a fake bank that speaks it
 * ``commands``: slash commands, each short for a question
 * ``instructions``: what a real model is told

@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +20,7 @@ from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.interface import Agent, AgentCard, PromptCapabilities
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
+from trunkline.demos.finance.attachments import attached_name
 from trunkline.demos.finance.commands import COMMANDS
 from trunkline.demos.finance.options import MODE
 from trunkline.errors import AgentError, ConfigurationError
@@ -164,11 +164,12 @@ class FinanceAgent:
 def prompt_text(prompt: Prompt) -> str:
     """The words of a prompt, with the names of the files that came with it."""
     text = "\n".join(block.text for block in prompt.content if isinstance(block, TextBlock)).strip()
-    names = [
-        PurePath(uri).name
+    found = [
+        attached_name(uri)
         for block in prompt.content
-        if isinstance(uri := getattr(block, "uri", None), str) and PurePath(uri).name not in text
+        if isinstance(uri := getattr(block, "uri", None), str) and attached_name(uri) not in text
     ]
+    names = [f'"{name}"' if " " in name else name for name in found]
     return f"{text or 'import'} {' '.join(names)}" if names else text
 
 

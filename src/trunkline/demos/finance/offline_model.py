@@ -15,8 +15,10 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.demos.finance.answers.about import explain, greet, help_text
+from trunkline.demos.finance.answers.figures import TOP
 from trunkline.demos.finance.answers.words import answer
 from trunkline.demos.finance.commands import question_of
+from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
 from trunkline.demos.finance.questions.intent import Intent, Reading
 from trunkline.demos.finance.questions.names import Vocabulary
 from trunkline.demos.finance.questions.periods import BEGINNING, Period, describe_period
@@ -25,6 +27,8 @@ from trunkline.demos.finance.questions.reading import read_question
 __all__ = ["Called", "Item", "PlannedCall", "Reply", "Returned", "Said", "plan_reply", "split_words"]
 
 PLAN_TOOL = "update_plan"
+_LONGEST_QUESTION = 2000
+"""Characters: each word is compared with each name of the ledger, so reading takes as long as the text is."""
 _REMEMBERED = 30
 _SPEECHLESS = frozenset({"show_sql", "run_shown_sql", "help", "instructions", "greeting", "thanks"})
 
@@ -77,6 +81,11 @@ def plan_reply(items: Sequence[Item], tools: Collection[str], vocabulary: Vocabu
         return Reply(greet())
     question = items[at]
     assert isinstance(question, Said)
+    if (length := len(question_of(question.text))) > _LONGEST_QUESTION:
+        most = f"{_LONGEST_QUESTION:,}"
+        return Reply(
+            f"That has {length:,} characters. I read questions of at most {most}: please ask a shorter one."
+        )
     earlier = _earlier_steps(items[:at], vocabulary, today)
     reading = read_question(question_of(question.text), vocabulary, today, earlier)
     if not reading.steps:
@@ -100,6 +109,8 @@ def _earlier_steps(items: Sequence[Item], vocabulary: Vocabulary, today: date) -
     asked = [item.text for item in items if isinstance(item, Said) and item.role == "user"][-_REMEMBERED:]
     steps: list[Intent] = []
     for text in asked:
+        if len(question_of(text)) > _LONGEST_QUESTION:
+            continue
         reading = read_question(question_of(text), vocabulary, today, steps)
         for step in reading.steps:
             if step.what not in _SPEECHLESS:
@@ -230,6 +241,7 @@ _TOOLS: dict[str, str] = {
     "top": "spending",
     "count": "spending",
     "average": "spending",
+    "share": "spending",
     "list": "list_transactions",
     "uncategorized": "list_transactions",
     "compare": "compare_spending",
@@ -247,6 +259,8 @@ _TOOLS: dict[str, str] = {
     "report": "write_report",
     "import": "import_statement",
     "undo_import": "undo_import",
+    "undo_edit": "undo_edit",
+    "set_budget": "set_budget",
     "sync": "sync_transactions",
     "recategorize": "recategorize_merchant",
     "tag": "tag_transactions",
@@ -254,7 +268,9 @@ _TOOLS: dict[str, str] = {
     "sql": "run_sql",
 }
 _FILTERS = ("category", "merchant", "account", "tag", "currency")
-_TOP, _LISTED = 5, 10
+_EXCLUDING = ("spending", "list_transactions", "compare_spending", "chart_spending")
+"""Tools that can leave something out."""
+_LISTED = 10
 
 
 def plan_call(step: Intent) -> tuple[str, dict[str, Any]]:
@@ -266,12 +282,16 @@ def plan_call(step: Intent) -> tuple[str, dict[str, Any]]:
     if name in ("spending", "list_transactions", "compare_spending", "chart_spending", "tag_transactions"):
         kept = {key: value for key in _FILTERS if (value := getattr(step, key)) is not None}
         arguments |= kept
+    if step.excluding and name in _EXCLUDING:
+        arguments["excluding"] = list(step.excluding)
     if step.what in ("breakdown", "top", "chart"):
         arguments["group_by"] = step.by or "category"
     if step.what == "average":
         arguments["group_by"] = "month"
-    if step.what == "top":
-        arguments["limit"] = step.count or _TOP
+    if step.what == "share":
+        arguments["share"] = True
+    if step.what == "top" and step.by not in IN_TIME:
+        arguments["limit"] = step.count or TOP
     if name == "list_transactions":
         arguments |= {"order": step.order or "newest", "limit": step.count or _LISTED}
         if step.minimum is not None:
@@ -282,14 +302,20 @@ def plan_call(step: Intent) -> tuple[str, dict[str, Any]]:
         arguments |= {f"against_{key}": value for key, value in _days(step.against).items()}
     if step.what == "double_charges":
         arguments["only_double"] = True
-    if step.what == "budget" and step.category is not None:
-        arguments["category"] = step.category
-    if name == "subscriptions" and step.merchant is not None:
-        arguments["merchant"] = step.merchant
+    if step.what == "budget":
+        arguments |= {} if step.category is None else {"category": step.category}
+        arguments |= {} if step.period is None else {"month": step.period.start.isoformat()}
+    if name in ("subscriptions", "unusual_charges"):
+        kinds = ("category", "merchant", "account")
+        arguments |= {kind: value for kind in kinds if (value := getattr(step, kind)) is not None}
     if step.what in ("why_category", "recategorize"):
         arguments["merchant"] = step.merchant or ""
     if step.what == "recategorize":
         arguments["category"] = step.category or ""
+    if step.what == "set_budget":
+        arguments["category"] = step.category or ""
+        arguments |= {"remove": True} if step.amount is None else {"monthly": step.amount / 100}
+        arguments |= {"currency": step.currency} if step.currency else {}
     if step.what == "tag":
         arguments["add"] = step.text or ""
     if step.what == "sql":
@@ -321,6 +347,7 @@ _STEP_WORDS: dict[str, str] = {
     "list": "List the transactions",
     "count": "Count the purchases",
     "average": "Work out the average spending",
+    "share": "Work out the share",
     "compare": "Compare",
     "income": "Add up the income",
     "savings": "Work out what was saved",
@@ -337,6 +364,8 @@ _STEP_WORDS: dict[str, str] = {
     "tag": "Tag transactions",
     "categorize": "Categorize transactions",
     "recategorize": "Change the category",
+    "set_budget": "Set the budget",
+    "undo_edit": "Undo the last change",
     "sync": "Sync with the bank",
     "sql": "Run the query",
 }

@@ -1,8 +1,8 @@
 """The options of the finance agent: its modes.
 
 ``ask`` asks about every change of the ledger, about SQL and about files. ``manage`` lets the agent change
-categories and tags without asking; it still asks before it runs SQL, imports a file or writes one. The
-operator's policy counts in both.
+categories, tags and budgets without asking; it still asks before it runs SQL, imports a file or writes one.
+The operator's policy counts in both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODE = ConfigOption(
         Choice(
             value="manage",
             name="Manage",
-            description="Change categories and tags without asking; ask about queries and files",
+            description="Change categories, tags and budgets without asking; ask about queries and files",
         ),
     ),
 )

@@ -97,7 +97,11 @@ async def permission_twice(ctx: TurnContext, argument: str) -> AsyncIterator[Say
 async def form(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
     """Ask for a few fields."""
     order = await ctx.form("Please order a T-shirt.", _FIELDS)
-    yield "No order, then." if order is None else f"Ordered: {json.dumps(order, sort_keys=True)}"
+    yield (
+        "No order, then."
+        if order is None
+        else f"Ordered: {json.dumps(order, sort_keys=True, ensure_ascii=False)}"
+    )
 
 
 async def link(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
@@ -111,4 +115,8 @@ async def client_tool(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]
     tools = ctx.prompt.tools
     name = str(tools[0].get("name", "pick_colour")) if tools else "pick_colour"
     result = await ctx.client_call(name, {"choices": ["red", "green", "blue"]})
-    yield "The front end gave nothing." if result is None else f"The front end gave {json.dumps(result)}."
+    yield (
+        "The front end gave nothing."
+        if result is None
+        else f"The front end gave {json.dumps(result, ensure_ascii=False)}."
+    )

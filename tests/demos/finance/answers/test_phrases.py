@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.demos.finance.answers.phrases import add_up, amount_of, bold, count, join, money, table, when
+from trunkline.demos.finance.answers.phrases import (
+    add_up,
+    amount_of,
+    basis,
+    bold,
+    count,
+    join,
+    money,
+    table,
+    when,
+)
+from trunkline.demos.finance.ledger.selection import LEFT_OUT, NETTED, SEPARATE
 
 TODAY = date(2026, 11, 18)
 
@@ -44,9 +55,19 @@ def test_a_sentence_begins_with_its_period(start: str | None, end: str, words: s
 
 
 def test_a_cell_cannot_break_its_table() -> None:
-    assert table(("A",), [("x|y\nz",), (None,)]) == "| A |\n| --- |\n| x\\|y z |\n|  |"
+    assert table(("A|B",), [("x|y\nz",), (None,)]) == "| A\\|B |\n| --- |\n| x\\|y z |\n|  |"
 
 
 def test_columns_of_amounts_are_set_to_the_right() -> None:
     shown = table(("Shop", "Spent", "Day"), [("Rewe", "1,311.09 EUR", "2026-10-01"), ("Lidl", "", "x")])
     assert shown.splitlines()[1] == "| --- | ---: | --- |"
+
+
+def test_what_a_figure_stands_on_is_said_in_one_short_line() -> None:
+    period = {"start": "2026-10-01", "end": "2026-10-31"}
+    filters = ["category Groceries", LEFT_OUT, NETTED, SEPARATE]
+    one = {"period": period, "rows": 2, "filters": filters, "totals": ["3.00 EUR"]}
+    days = "_2026-10-01 to 2026-10-31; 2 transactions; category Groceries; no transfers; refunds netted"
+    assert basis(one, TODAY) == f'{days}. "Show the SQL" shows the query._'
+    two = {**one, "totals": ["3.00 EUR", "4.00 USD"]}
+    assert basis(two, TODAY) == f'{days}; currencies kept apart. "Show the SQL" shows the query._'

@@ -26,7 +26,7 @@ def test_the_server_is_that_of_the_environment(variables: dict[str, str], addres
 @pytest.mark.parametrize(
     ("variables", "said"),
     [
-        ({"PLAID_SECRET": "b"}, "PLAID_CLIENT_ID not set"),
+        ({"PLAID_SECRET": "b"}, "PLAID_CLIENT_ID is not set"),
         ({"PLAID_CLIENT_ID": "a", "PLAID_SECRET": "b", "PLAID_ENV": "moon"}, "sandbox or production"),
         (
             {"PLAID_CLIENT_ID": "a", "PLAID_SECRET": "b", "PLAID_BASE_URL": "http://bank.example"},

@@ -228,7 +228,7 @@ def test_every_linked_bank_is_synced_and_one_that_fails_stops_no_other() -> None
 
 def test_missing_credentials_are_named() -> None:
     result = sync_all(new_ledger(), at=AT, variables={})
-    assert "PLAID_CLIENT_ID and PLAID_SECRET not set" in result.errors[0]
+    assert "PLAID_CLIENT_ID and PLAID_SECRET are not set" in result.errors[0]
 
 
 def test_the_fake_bank_of_the_demo_needs_no_credentials_and_goes_on_day_by_day() -> None:

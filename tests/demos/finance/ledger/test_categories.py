@@ -8,7 +8,6 @@ from trunkline.demos.finance.ledger.categories import (
     TAXONOMY,
     find_category,
     find_keyword,
-    group_of,
     is_refund_text,
 )
 from trunkline.demos.finance.ledger.failures import LedgerError
@@ -70,8 +69,6 @@ def test_a_person_may_say_it_in_other_words(text: str, category: str) -> None:
 
 def test_own_categories_are_known_too() -> None:
     assert find_category("model trains", ["Model trains"]) == "Model trains"
-    assert group_of("Model trains", {"Model trains": "Leisure"}) == "Leisure"
-    assert group_of("Groceries") == group_of("Food") == "Food"
 
 
 def test_an_unknown_one_is_refused_with_what_is_near() -> None:

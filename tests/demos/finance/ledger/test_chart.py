@@ -74,7 +74,7 @@ def test_any_bars_are_one_line_each_and_none_is_wider(drawn: list[Bar]) -> None:
     [
         ([], "nothing to draw"),
         ([Bar("a", 1, "EUR"), Bar("b", 1, "USD")], "one currency"),
-        ([Bar("a", 1, "EUR")] * (MAX_BARS + 1), "at most 40 bars"),
+        ([Bar("a", 1, "EUR")] * (MAX_BARS + 1), f"at most {MAX_BARS} bars"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(bars: list[Bar], said: str) -> None:

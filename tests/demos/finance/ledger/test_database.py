@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from trunkline.demos.finance.ledger import database
-from trunkline.demos.finance.ledger.database import MEMORY, Ledger, database_url, parse_database_url
+from trunkline.demos.finance.ledger.database import (
+    MEMORY,
+    Ledger,
+    database_url,
+    default_url,
+    parse_database_url,
+)
 from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.schema import VERSION, migrate
 from trunkline.own_files import own_file
@@ -23,7 +29,7 @@ COUNT = "SELECT count(*) FROM accounts"
 
 @pytest.fixture(params=["file", "memory"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Ledger:
-    return Ledger(f"sqlite:///{tmp_path}/new/ledger.db" if request.param == "file" else MEMORY)
+    return Ledger(f"sqlite:///{tmp_path}/ledger.db" if request.param == "file" else MEMORY)
 
 
 def count(ledger: Ledger) -> int:
@@ -127,20 +133,28 @@ def test_in_memory_a_use_inside_a_use_is_read_only_or_refused() -> None:
     assert count(ledger) == 2
 
 
-def test_the_file_is_the_users_alone_and_no_agent_may_touch_it(tmp_path: Path) -> None:
-    ledger = Ledger(f"sqlite:///{tmp_path}/new/ledger.db")
+def test_the_file_is_the_users_alone_and_no_agent_may_touch_it() -> None:
+    ledger, folder = Ledger(default_url()), state_folder() / "finance"
     old = os.umask(0)
     try:
         with ledger.writing() as db:
             db.execute(ACCOUNT, ("a",))
-            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").iterdir()}
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     finally:
         os.umask(old)
     assert modes == dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), 0o600)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
-    known = own_file(str(tmp_path / "new/ledger.db-wal"))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    known = own_file(str(folder / "ledger.db-wal"))
     assert known is not None
     assert known.secret
+
+
+def test_a_folder_of_ones_own_is_not_made_for_a_misspelt_address(tmp_path: Path) -> None:
+    ledger = Ledger(f"sqlite:///{tmp_path}/nonexist/ledger.db")
+    refused = pytest.raises(LedgerError, match=f"there is no folder {tmp_path}/nonexist; make it")
+    with refused, ledger.reading():
+        pass
+    assert not (tmp_path / "nonexist").exists()
 
 
 def test_readers_wait_for_nobody_because_of_the_log(tmp_path: Path) -> None:

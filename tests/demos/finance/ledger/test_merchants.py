@@ -1,7 +1,7 @@
 """Names of merchants out of what banks write."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trunkline.demos.finance.ledger.merchant_names import KNOWN
@@ -28,6 +28,8 @@ from trunkline.demos.finance.ledger.words import contains, fold
         ("SEPA-Überweisung an Max Mustermann", "Max Mustermann"),
         ("POS 12 Кафе Пушкин", "Кафе Пушкин"),
         ("Zelle payment to Ana Lopez", "Ana Lopez"),
+        ("PURCHASE AUTHORIZED ON 10/27 PEETS COFFEE", "Peets Coffee"),
+        ("ON RUNNING BERLIN", "On Running Berlin"),
         ("DE89370400440532013000", UNKNOWN),
         ("", UNKNOWN),
         ("PAYMENT", "Payment"),
@@ -71,6 +73,8 @@ def test_the_name_of_a_merchant_is_found_again_as_itself(description: str) -> No
 
 
 @given(st.text(max_size=60))
+@example("\u33c6")
+@example("\u212b \u0130")
 def test_folded_text_folds_to_itself(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 

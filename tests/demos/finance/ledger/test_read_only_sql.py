@@ -151,6 +151,27 @@ def test_a_function_that_is_not_known_to_be_harmless_is_refused(ledger: Ledger, 
         run_sql(ledger, query)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "EXPLAIN SELECT 1",
+        "explain query plan SELECT * FROM spending",
+        "  -- a comment\n /* another */ ; EXPLAIN SELECT 1",
+        "\ufeffEXPLAIN SELECT count(*) FROM spending",
+    ],
+)
+def test_how_sqlite_works_is_not_shown(ledger: Ledger, query: str) -> None:
+    with pytest.raises(LedgerError, match=r"the query was refused|the query failed"):
+        run_sql(ledger, query)
+
+
+@pytest.mark.parametrize(
+    "query", ["/* why */ SELECT 1", "-- why\nWITH a AS (SELECT 1) SELECT * FROM a", "VALUES (1)", "select 1;"]
+)
+def test_a_query_may_begin_with_a_comment(ledger: Ledger, query: str) -> None:
+    assert run_sql(ledger, query).rows == ((1,),)
+
+
 SECRETS = (
     "SELECT * FROM bank_items",
     "SELECT access_token FROM main.bank_items",

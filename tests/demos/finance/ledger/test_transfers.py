@@ -39,7 +39,15 @@ def test_a_card_payment_whose_card_is_not_in_the_ledger_is_left_out_too() -> Non
 
 
 def test_a_card_that_is_paid_is_not_refunded_whatever_the_bank_calls_it() -> None:
-    for text in ("PAYMENT THANK YOU", "AUTOPAY 8812", "Zahlungseingang", "Payment received"):
+    for text in (
+        "PAYMENT THANK YOU",
+        "AUTOPAY 8812",
+        "Zahlungseingang",
+        "Payment received",
+        "ZAHLUNG ERHALTEN. BESTEN DANK",
+        "Überweisung erhalten",
+        "PAIEMENT RECU MERCI",
+    ):
         assert pairs(("2026-03-02", 74512, text, "card")) == [("transfer", None)]
         assert pairs(("2026-03-02", 74512, text, "main"))[0][0] == "income"
 

@@ -37,6 +37,28 @@ def test_a_name_that_the_ledger_does_not_have_is_reported() -> None:
     assert clause("how much did i spend at rewe last month").unknown == []
 
 
+def test_what_does_not_count_is_no_filter() -> None:
+    found = clause("groceries in october without rewe and edeka")
+    assert (found.names, found.excluded) == ([("category", "Groceries")], ("Rewe", "Edeka"))
+    assert clause("show transactions without a category").excluded == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded", "names"),
+    [
+        ("without groceries at rewe", ("Groceries",), [("merchant", "Rewe")]),
+        ("besides rent and groceries at rewe", ("Rent", "Groceries"), [("merchant", "Rewe")]),
+        ("except rewe, edeka and at starbucks", ("Rewe", "Edeka", "Starbucks"), []),
+        ("without rent or for the groceries", ("Rent", "Groceries"), []),
+    ],
+)
+def test_a_place_goes_on_with_what_does_not_count_only_after_and(
+    text: str, excluded: tuple[str, ...], names: list[tuple[str, str]]
+) -> None:
+    found = clause(text)
+    assert (found.excluded, found.names) == (excluded, names)
+
+
 def test_who_is_only_polite_is_heard() -> None:
     assert clause("Hello!").text == "hello"
     assert clause("thanks").text == "thanks"

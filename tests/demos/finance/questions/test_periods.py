@@ -66,6 +66,21 @@ def days(text: str, today: date = TODAY) -> list[str]:
         ("2025", "2025-01-01 2025-12-31"),
         ("last friday", "2026-11-13 2026-11-13"),
         ("last weekend", "2026-11-14 2026-11-15"),
+        ("the first week of october", "2026-10-01 2026-10-07"),
+        ("third week of february 2025", "2025-02-15 2025-02-21"),
+        ("last week of september", "2026-09-24 2026-09-30"),
+        ("second half of october", "2026-10-16 2026-10-31"),
+        ("first half of october last year", "2025-10-01 2025-10-15"),
+        ("the last 10 days of may", "2026-05-22 2026-05-31"),
+        ("between 10 and 20 october", "2026-10-10 2026-10-20"),
+        ("from 1st to 15th of october", "2026-10-01 2026-10-15"),
+        ("from oct 1st to the 15th", "2026-10-01 2026-10-15"),
+        ("oct 1-15", "2026-10-01 2026-10-15"),
+        ("1-15 oct", "2026-10-01 2026-10-15"),
+        ("october 1 to 5 november", "2026-10-01 2026-11-05"),
+        ("10 to 20 december", "2025-12-10 2025-12-20"),
+        ("after june", "2026-07-01 2026-11-18"),
+        ("after 10 june", "2026-06-11 2026-11-18"),
         ("ocotber 2026", "2026-10-01 2026-10-31"),
         ("in may", "2026-05-01 2026-05-31"),
         ("all time", f"{BEGINNING} 2026-11-18"),
@@ -128,6 +143,13 @@ def test_any_text_is_read_without_an_error(text: str, today: date) -> None:
     for found in find_periods(text, min(today, date(9990, 1, 1))):
         assert found.period.start <= found.period.end
         assert 0 <= found.begin < found.end <= len(text)
+
+
+def test_a_month_has_no_third_half() -> None:
+    assert days("the second half of october") == ["2026-10-16 2026-10-31"]
+    assert days("the last half of october") == ["2026-10-16 2026-10-31"]
+    for place in ("third", "fourth"):
+        assert days(f"the {place} half of october") == ["2026-10-01 2026-10-31"]
 
 
 def test_a_month_back_over_new_year() -> None:

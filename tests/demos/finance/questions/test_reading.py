@@ -33,6 +33,9 @@ def read(*texts: str) -> Reading:
         "grocreies in ocotber 2026, thanks",
         "what did the supermarket cost me last month",
         "I was wondering how much I paid for groceries last month",
+        "how much have I spent on grocerys last mnth",
+        "give me the sum of all grocery purchases in October",
+        "how much did I waste on groceries last month",
     ],
 )
 def test_a_question_is_the_same_in_other_words(text: str) -> None:
@@ -80,6 +83,53 @@ def test_a_comparison_is_asked_again_for_another_period_or_name() -> None:
 def test_a_word_that_would_narrow_the_question_is_not_left_out() -> None:
     assert read("How often did I go swimming in October?").unknown == ("swimming",)
     assert read("show spending for week 44").unknown == ("44",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what's my total for groceries since summer",
+        "rename Rewe to Supermarket",
+        "show a graph of my income by month",
+        "what was my first transaction",
+        "did I earn more this year than last year",
+        "how much did I spend on groceries the quarter before",
+        "tag all Blorbo rides in October as work",
+        "how much of the groceries did I earn",
+    ],
+)
+def test_a_question_is_not_answered_without_the_words_that_change_its_figure(text: str) -> None:
+    assert read(text).steps == ()
+    assert read("How much did I spend on groceries last month?", text).steps == ()
+
+
+def test_the_month_before_is_the_one_before_the_question_before() -> None:
+    before = "How much did I spend on groceries last month?"
+    for text in ("and the month before?", "how much did I spend on groceries in the month before"):
+        (step,) = read(before, text).steps
+        assert (step.what, step.category, step.period) == ("spend", "Groceries", SEPTEMBER)
+    first, second = read("how much did I spend on groceries last month and how much the month before").steps
+    assert (first.period, second.period) == (OCTOBER, SEPTEMBER)
+    (step,) = read("groceries in 2026", "and the year before?").steps
+    assert step.period is not None
+    assert (step.period.start, step.period.end) == (date(2025, 1, 1), date(2025, 12, 31))
+    (step,) = read("groceries last week", "and the week before?").steps
+    assert step.period is not None
+    assert step.period.start == date(2026, 11, 2)
+    assert read("how much did I spend the month before").steps == ()
+
+
+def test_a_limit_lists_the_charges_and_months_are_compared_over_a_year() -> None:
+    (step,) = read("any charges over 500?").steps
+    assert (step.what, step.minimum) == ("list", 50000)
+    (step,) = read("which month was most expensive").steps
+    assert step.period is not None
+    assert (step.by, step.period.start, step.period.end) == ("month", date(2025, 11, 1), date(2026, 10, 31))
+    (step,) = read("chart groceries over the last 6 months").steps
+    assert (step.what, step.by) == ("chart", "month")
+    (step,) = read("how much per week do I spend on groceries").steps
+    assert (step.what, step.per) == ("average", "week")
+    assert [step.what for step in read("how much do I owe on my credit card").steps] == ["accounts"]
 
 
 def test_a_new_question_does_not_inherit_names() -> None:
@@ -171,3 +221,197 @@ def test_any_text_is_read_without_an_error(text: str, lead: str) -> None:
     for said in (text, f"{lead} {text}"):
         reading = read("groceries in October", said)
         assert isinstance(reading, Reading)
+
+
+def test_a_share_is_of_all_spending_or_of_the_category_around_it() -> None:
+    (step,) = read("What percent of my spending in October is rent?").steps
+    assert (step.what, step.category, step.period) == ("share", "Rent", OCTOBER)
+    (step,) = read("which share of my groceries was at rewe last month").steps
+    assert (step.what, step.category, step.merchant) == ("share", "Groceries", "Rewe")
+    (step,) = read("How much was rent in October?", "what percentage of my spending is that?").steps
+    assert (step.what, step.category, step.period) == ("share", "Rent", OCTOBER)
+    (step,) = read("What percent of my spending in October is rent?", "and groceries?").steps
+    assert (step.what, step.category, step.period) == ("share", "Groceries", OCTOBER)
+    (step,) = read("What share has each category?").steps
+    assert (step.what, step.by) == ("breakdown", "category")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "cancel netflix",
+        "Please cancel my Netflix subscription",
+        "should I cancel Netflix?",
+        "how do I unsubscribe from Spotify",
+        "pay Netflix",
+        "delete all transactions",
+        "transfer 100 EUR to savings",
+        "block my credit card",
+    ],
+)
+def test_an_order_that_cannot_be_carried_out_gets_no_figure(order: str) -> None:
+    reading = read(order)
+    assert reading.steps == ()
+    assert "I cannot cancel, pay" in (reading.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Which subscriptions could I cancel?", "subscriptions"),
+        ("Delete the last import", "undo_import"),
+        ("By what percentage did my spending rise in October?", "compare"),
+    ],
+)
+def test_words_of_orders_and_shares_that_ask_for_something_else(text: str, what: str) -> None:
+    (step,) = read(text).steps
+    assert step.what == what
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "without rent",
+        "except rent",
+        "except for rent",
+        "excluding rent",
+        "apart from rent",
+        "besides rent",
+        "other than my rent",
+        "minus the rent",
+        "but not rent",
+        "not counting rent",
+    ],
+)
+def test_what_does_not_count_is_left_out_and_never_counted_alone(words: str) -> None:
+    (step,) = read(f"how much did I spend in October {words}").steps
+    assert (step.what, step.category, step.excluding, step.period) == ("spend", None, ("Rent",), OCTOBER)
+
+
+def test_exclusions_go_with_names_and_follow_ups() -> None:
+    (step,) = read("groceries in October but not at Rewe").steps
+    assert (step.category, step.merchant, step.excluding) == ("Groceries", None, ("Rewe",))
+    (step,) = read("how much on anything but rent and groceries in October").steps
+    assert step.excluding == ("Rent", "Groceries")
+    (step,) = read("How much did I spend on food in October?", "and without restaurants?").steps
+    assert (step.category, step.excluding, step.period) == ("Food", ("Restaurants",), OCTOBER)
+    (step,) = read("How much did I spend in October without rent?", "and in September?").steps
+    assert (step.excluding, step.period) == (("Rent",), SEPTEMBER)
+    (step,) = read("How much did I spend in October without rent?", "and on travel?").steps
+    assert (step.category, step.excluding) == ("Travel", ())
+
+
+def test_months_with_others_between_are_not_one_period() -> None:
+    august = month_of(date(2026, 8, 1))
+    steps = read("how much did I spend at Rewe in August and October").steps
+    assert [(step.merchant, step.period) for step in steps] == [("Rewe", august), ("Rewe", OCTOBER)]
+    (step,) = read("groceries in September and October").steps
+    assert step.period is not None
+    assert (step.period.start, step.period.end) == (SEPTEMBER.start, OCTOBER.end)
+    assert "two periods" in (read("compare June, July and August").problem or "")
+
+
+def test_a_count_with_a_limit_is_a_list() -> None:
+    (step,) = read("how many purchases over 50 euros in October").steps
+    assert (step.what, step.minimum) == ("list", 5000)
+    (step,) = read("How much did I spend in October?", "more than 100").steps
+    assert (step.what, step.minimum, step.period) == ("list", 10000, OCTOBER)
+
+
+@pytest.mark.parametrize(
+    ("text", "per"),
+    [
+        ("how much for Spotify per year", "year"),
+        ("what does rent cost me a year", "year"),
+        ("what is the average price of a coffee", "purchase"),
+        ("what do I spend per Rewe visit on average", "purchase"),
+        ("average restaurant bill", "purchase"),
+    ],
+)
+def test_an_average_may_be_of_a_year_or_a_purchase(text: str, per: str) -> None:
+    (step,) = read(text).steps
+    assert (step.what, step.per) == ("average", per)
+    assert read("groceries per year in October").steps == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "by"),
+    [
+        ("How much did I spend per week on groceries in October?", "breakdown", "week"),
+        ("daily spending last week", "breakdown", "day"),
+        ("which day did I spend the most in October", "top", "day"),
+        ("when did I spend the most in October", "top", "day"),
+        ("which month was the most expensive this year", "top", "month"),
+    ],
+)
+def test_spending_is_told_by_week_and_day(text: str, what: str, by: str) -> None:
+    (step,) = read(text).steps
+    assert (step.what, step.by) == (what, by)
+
+
+def test_short_words_go_on_with_the_question_before() -> None:
+    (step,) = read("groceries in October", "how often").steps
+    assert (step.what, step.category, step.period) == ("count", "Groceries", OCTOBER)
+    (step,) = read("top 5 merchants in October", "top 10").steps
+    assert (step.what, step.count, step.by, step.period) == ("top", 10, "merchant", OCTOBER)
+    (step,) = read("groceries in October", "how much is that per day").steps
+    assert (step.what, step.per, step.category) == ("average", "day", "Groceries")
+    assert read("Which subscriptions do I have?", "how much are they per year").steps == ()
+
+
+def test_a_budget_is_that_of_the_month_that_was_asked_about() -> None:
+    (step,) = read("did I go over budget last month").steps
+    assert (step.what, step.period) == ("budget", OCTOBER)
+    (step,) = read("how much is left on my credit card").steps
+    assert step.what == "accounts"
+
+
+def test_a_name_after_a_question_that_takes_none_is_a_new_question() -> None:
+    (step,) = read("How much did I save in October?", "groceries from June to October").steps
+    assert (step.what, step.category) == ("spend", "Groceries")
+    (step,) = read("How much did I earn in October?", "and groceries?").steps
+    assert (step.what, step.category, step.period) == ("spend", "Groceries", OCTOBER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what was my largest grocery purchase", "what's the most I spent on a single purchase in October"],
+)
+def test_the_largest_purchase_is_one_of_a_list(text: str) -> None:
+    (step,) = read(text).steps
+    assert (step.what, step.order) == ("list", "largest")
+
+
+@pytest.mark.parametrize(
+    "order", ["remove tag vacation", "rename the category Groceries", "delete category Food"]
+)
+def test_what_cannot_be_removed_gets_no_figure(order: str) -> None:
+    assert read(order).steps == ()
+
+
+def test_what_is_made_is_income_and_how_often_is_a_count() -> None:
+    (step,) = read("How much did I make in October?").steps
+    assert step.what == "income"
+    for text in ("How many purchases did I make in October?", "how often did I make a purchase in October"):
+        (step,) = read(text).steps
+        assert (step.what, step.period) == ("count", OCTOBER)
+
+
+def test_the_most_recent_are_the_newest() -> None:
+    (step,) = read("top 5 most recent transactions").steps
+    assert (step.what, step.order, step.count) == ("list", "newest", 5)
+    (step,) = read("top 5 transactions in October").steps
+    assert step.order == "largest"
+
+
+@pytest.mark.parametrize("text", ["without <_category>", "except <_merchant>", "groceries in <_period>"])
+def test_a_typed_mark_is_only_its_word(text: str) -> None:
+    assert read(text) == read(text.replace("<_", "").replace(">", ""))
+
+
+def test_both_shops_are_within_the_category() -> None:
+    steps = read("How much did I spend on groceries at Rewe and Edeka in October?").steps
+    assert [(step.category, step.merchant) for step in steps] == [
+        ("Groceries", "Rewe"),
+        ("Groceries", "Edeka"),
+    ]

@@ -198,6 +198,89 @@ PARENTHESES = Dialect(
     ],
 )
 
+N26 = Dialect(
+    "Phone bank: the currency in which a shop asked stands beside amounts in euros; a named account",
+    (
+        b'"Booking Date","Value Date","Partner Name","Partner Iban",Type,"Payment Reference","Account Name",'
+        b'"Amount (EUR)","Original Amount","Original Currency","Exchange Rate"\n'
+        b'2026-10-01,2026-10-02,"REWE MARKT",,Presentment,,"Hauptkonto",-12.30,12.3,EUR,1\n'
+        b'2026-10-03,2026-10-03,"Werft",DE89,"Credit Transfer","Salary","Hauptkonto",1500,,,\n'
+        b'2026-10-05,2026-10-05,"Uber",,Presentment,,"Hauptkonto",-20.00,22,USD,1.1\n'
+    ),
+    [
+        ("2026-10-01", -1230, "EUR", "REWE MARKT"),
+        ("2026-10-03", 150000, "EUR", "Werft Salary"),
+        ("2026-10-05", -2000, "EUR", "Uber"),
+    ],
+)
+
+FEES = Dialect(
+    "App: fees beside the amounts, which the balances show; pending rows without a day",
+    (
+        b"Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n"
+        b"CARD_PAYMENT,Current,2026-10-01 10:11:12,2026-10-02 08:00:00,Lidl,-20.00,0.00,EUR,COMPLETED,180.00\n"
+        b"TOPUP,Current,2026-10-03 10:11:12,2026-10-03 10:11:13,Top-Up,100.00,0.00,EUR,COMPLETED,280.00\n"
+        b"ATM,Current,2026-10-05 10:11:12,2026-10-06 08:00:00,Cash at ATM,-100.00,2.00,EUR,COMPLETED,178.00\n"
+        b"CARD_PAYMENT,Current,2026-10-06 10:11:12,,Hotel,-300.00,0.00,EUR,PENDING,\n"
+        b"CARD_PAYMENT,Current,2026-10-07 10:11:12,,Bad,-9.00,0.00,EUR,REVERTED,\n"
+    ),
+    [
+        ("2026-10-02", -2000, "EUR", "Lidl"),
+        ("2026-10-03", 10000, "EUR", "Top-Up"),
+        ("2026-10-06", -10200, "EUR", "Cash at ATM"),
+    ],
+)
+
+OPEN_DAYS = Dialect(
+    "German broker bank: a word in the place of the day of what is pending",
+    (
+        '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
+        '"offen";"--";"Kartenverfügung";" Buchungstext: NETTO";"-5,00";\n'
+        '"30.10.2026";"30.10.2026";"Lastschrift";" Auftraggeber: TELEFONICA";"-19,99";\n'
+        '"29.10.2026";"29.10.2026";"Übertrag";" Auftraggeber: Firma";"2.222,22";\n'
+    ).encode("cp1252"),
+    [("2026-10-30", -1999, "EUR", "TELEFONICA"), ("2026-10-29", 222222, "EUR", "Firma")],
+)
+
+NAMELESS_MARKER = Dialect(
+    "German cooperative bank: S and H below an empty header, and the last balance as a row",
+    (
+        "Buchungstag;Auftraggeber/Zahlungsempfänger;Vorgang/Verwendungszweck;Währung;Umsatz; \n"
+        "01.10.2026;Rewe;Einkauf;EUR;23,10;S\n02.10.2026;Firma;Lohn;EUR;1.500,00;H\n"
+        "31.10.2026;;Endsaldo;EUR;1.476,90;H\n"
+    ).encode("cp1252"),
+    [("2026-10-01", -2310, "EUR", "Rewe"), ("2026-10-02", 150000, "EUR", "Firma")],
+)
+
+NUMBERED_TEXTS = Dialect(
+    "Swiss bank: numbered descriptions, who comes first",
+    (
+        "Buchungsdatum;Währung;Belastung;Gutschrift;Beschreibung1;Beschreibung2\n"
+        "2026-10-30;CHF;-200.00;;Migros;Zahlung mit der Debitkarte\n2026-10-25;CHF;;5'000.00;Werft;Lohn\n"
+    ).encode(),
+    [("2026-10-30", -20000, "CHF", "Migros Zahlung"), ("2026-10-25", 500000, "CHF", "Werft Lohn")],
+)
+
+YEN = Dialect(
+    "Japanese bank: a currency without cents, so a comma parts thousands",
+    b'Date,Description,Amount,Currency\n2026/10/01,Lawson,"-1,200",JPY\n2026/10/02,Pay,"250,000",JPY\n2026/10/03,Seven,-580,JPY\n',
+    [
+        ("2026-10-01", -1200, "JPY", "Lawson"),
+        ("2026-10-02", 250000, "JPY", "Pay"),
+        ("2026-10-03", -580, "JPY", "Seven"),
+    ],
+)
+
+PAYEE_FIRST = Dialect(
+    "German big bank: the payee before the payer, debit and credit",
+    (
+        "Buchungstag;Wert;Umsatzart;Begünstigter / Auftraggeber;Verwendungszweck;IBAN;Soll;Haben;Währung\n"
+        "02.10.2026;02.10.2026;SEPA-Lastschrift;Vermieter;Miete;DE1;-300,00;;EUR\n"
+        "05.10.2026;05.10.2026;SEPA-Gutschrift;Werft;Gehalt;DE2;;3.000,00;EUR\n"
+    ).encode("latin-1"),
+    [("2026-10-02", -30000, "EUR", "Vermieter Miete"), ("2026-10-05", 300000, "EUR", "Werft Gehalt")],
+)
+
 DIALECTS = [
     SPARKASSE,
     GERMAN_PREAMBLE,
@@ -211,4 +294,11 @@ DIALECTS = [
     SWISS,
     NO_HEADER,
     PARENTHESES,
+    N26,
+    FEES,
+    OPEN_DAYS,
+    NAMELESS_MARKER,
+    NUMBERED_TEXTS,
+    YEN,
+    PAYEE_FIRST,
 ]

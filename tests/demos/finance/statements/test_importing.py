@@ -231,13 +231,16 @@ UNCLEAR = "when,what,how much\n01/02/2026,Shop,20.00\n03/04/2026,Other,30.00\n"
 def test_all_that_a_file_does_not_tell_is_one_form_with_the_first_rows() -> None:
     ledger = new_ledger()
     asked = question(ledger, UNCLEAR)
-    assert list(asked.fields["properties"]) == ["date_order", "sign", "currency", "account"]
-    assert asked.fields["required"] == list(asked.fields["properties"])
+    assert asked.fields["required"] == ["date_order", "sign", "currency", "account"]
+    assert list(asked.fields["properties"]) == [*asked.fields["required"], "account_kind"]
+    assert not any("default" in field for field in asked.fields["properties"].values()), "none is likely"
     assert "| 01/02/2026 | Shop | 20.00 |" in asked.message
     assert asked.form.fields == asked.fields
     answers = {"date_order": "mdy", "sign": "positive_is_out", "currency": "eur", "account": "Card"}
     assert bring(ledger, UNCLEAR, answers=answers).added == 2
     assert rows(ledger) == [("2026-01-02", -2000, "Shop"), ("2026-03-04", -3000, "Other")]
+    with ledger.reading() as db:
+        assert db.execute("SELECT kind FROM accounts WHERE name = 'Card'").fetchone() == ("card",)
     # The next file with this header is read without a question, into the same account.
     more = plan(ledger, UNCLEAR + "05/06/2026,Third,1.00\n")
     assert more.counts == "1 new, 2 known"

@@ -32,6 +32,12 @@ def test_all_statements_of_an_account_are_read_as_one() -> None:
     assert [row.line for row in statement.rows] == [5, 7, 15]
 
 
+def test_a_currency_behind_the_number_of_the_account_is_no_part_of_it() -> None:
+    (statement,) = read_mt940(FILE.replace(b"/0532013000", b"/0532013000EUR"))
+    assert statement.account is not None
+    assert statement.account.number == "12345678/0532013000"
+
+
 def test_it_is_known_by_its_tags() -> None:
     assert is_mt940(FILE)
     assert detect_format(FILE) == "mt940"

@@ -29,6 +29,14 @@ def test_version_1_is_read_with_leaves_that_have_no_end_tag() -> None:
     assert [row.line for row in statement.rows] == [14, 16, 18]
 
 
+def test_bookings_that_are_not_closed_are_all_read() -> None:
+    data = ofx_of([("20260301", "-4.50", "A", "Coffee"), ("20260302", "-5.50", "B", "Tea")])
+    assert b"</STMTTRN>" in data
+    (statement,) = read_ofx(data.replace(b"</STMTTRN>", b""))
+    assert statement.rows == read_ofx(data)[0].rows
+    assert len(statement.rows) == 2
+
+
 def test_version_2_is_read_with_several_statements_and_a_card() -> None:
     savings, card = read_ofx(CARDS_2.encode())
     assert savings.account is not None
@@ -112,7 +120,7 @@ def test_files_that_begin_as_ofx_and_are_none_get_a_sentence() -> None:
     with pytest.raises(StatementError, match="no account statement"):
         read_ofx((HEADER_2 + "<OFX></OFX>").encode())
     with pytest.raises(StatementError, match="too deep"):
-        read_ofx(b"<OFX>" + b"<STMTTRN>" * 100)
+        read_ofx(b"<OFX>" + b"<STMTRS>" * 100)
 
 
 def test_pending_bookings_and_corrections_are_told_apart() -> None:

@@ -4,6 +4,7 @@ import pytest
 from tests.demos.finance.statements.imports import bring, new_ledger, plan, question
 from tests.demos.finance.statements.ofx_files import CARDS_2, ofx_of
 
+from trunkline.demos.finance.statements.importing import ImportPlan, plan_import
 from trunkline.demos.finance.statements.statement import StatementError
 
 
@@ -42,4 +43,94 @@ def test_the_currency_of_an_account_that_is_known_is_not_asked_again() -> None:
     bring(ledger, ofx_of([("20260301", "-4.50", "A", "Coffee")]), account="Giro")
     data = "Date,Payee,Amount\n2026-05-05,x,-1.00\n"
     assert plan(ledger, data, account="Giro").new[0].row.currency == "EUR"
-    assert list(question(ledger, data).fields["properties"]) == ["currency", "account"]
+    assert list(question(ledger, data).fields["properties"]) == ["currency", "account", "account_kind"]
+
+
+PLAIN = "Date,Payee,Amount,Currency\n2026-05-05,Shop,-1.00,EUR\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "answers", "kind"),
+    [
+        ("bank.csv", PLAIN, {"account": "Main"}, "checking"),
+        ("bank.csv", PLAIN, {"account": "Main", "account_kind": "cash"}, "cash"),
+        ("bank.csv", PLAIN, {"account": "Gold card"}, "card"),
+        ("Kreditkarte 2026.csv", PLAIN, {"account": "Main"}, "card"),
+        ("bank.csv", f"Tagesgeld;4711\n\n{PLAIN}", {"account": "Main"}, "savings"),
+        ("bank.csv", PLAIN.replace("-1.00", "1.00"), {"account": "Main", "sign": "positive_is_out"}, "card"),
+    ],
+)
+def test_the_kind_of_a_new_account_is_told_by_words_by_the_sign_or_by_the_form(
+    file: str, data: str, answers: dict[str, str], kind: str
+) -> None:
+    with new_ledger().reading() as db:
+        found = plan_import(db, file, data.encode(), answers=answers)
+    assert isinstance(found, ImportPlan)
+    assert found.accounts[0].kind == kind
+
+
+def test_the_kind_is_asked_where_nothing_tells_it_and_is_kept_for_the_header() -> None:
+    ledger = new_ledger()
+    asked = question(ledger, PLAIN)
+    assert (list(asked.fields["properties"]), asked.fields["required"]) == (
+        ["account", "account_kind"],
+        ["account"],
+    )
+    answers = {"account": "Main", "account_kind": "card"}
+    assert bring(ledger, PLAIN, answers=answers).accounts[0].kind == "card"
+    assert plan(ledger, PLAIN, account="Another").accounts[0].kind == "card"
+    with pytest.raises(StatementError, match="account_kind is 'loan'"):
+        plan(ledger, PLAIN, answers={"account": "Third", "account_kind": "loan"})
+
+
+def test_an_account_that_a_column_names_keeps_its_name_and_is_found_again() -> None:
+    ledger = new_ledger()
+    data = "Date,Payee,Amount,Currency,Account Name\n" + "2026-05-05,x,-1.00,EUR,Main savings\n" * 3
+    account = bring(ledger, data).accounts[0]
+    assert (account.name, account.number, account.kind) == ("Main savings", "", "savings")
+    assert plan(ledger, data).accounts[0].id == account.id
+
+
+def test_a_column_of_card_numbers_tells_a_card_whose_bill_is_no_income() -> None:
+    ledger = new_ledger()
+    data = (
+        "Transaction Date,Posted Date,Card No.,Description,Debit,Credit\n"
+        "2026-10-28,2026-10-30,1234,KROGER,56.12,\n"
+        "2026-10-20,2026-10-20,1234,CAPITAL ONE MOBILE PYMT,,200.00\n"
+    )
+    assert bring(ledger, data, answers={"currency": "USD"}).accounts[0].kind == "card"
+    with ledger.reading() as db:
+        assert db.execute("SELECT kind FROM transactions WHERE amount = 20000").fetchall() == [("transfer",)]
+
+
+def test_a_chosen_amount_takes_its_direction_from_a_column_that_has_it() -> None:
+    data = (
+        "ID,Status,Direction,Created on,Source amount,Target amount,Source currency\n"
+        "1,COMPLETED,OUT,2026-10-01,10.00,10.00,EUR\n2,COMPLETED,IN,2026-10-02,500.00,500.00,EUR\n"
+    )
+    ledger = new_ledger()
+    asked = question(ledger, data).fields["properties"]
+    assert "amount_column" in asked
+    assert "sign" not in asked
+    answers = {"amount_column": "Source amount", "account": "W"}
+    rows = [row.row.amount for row in plan(ledger, data, answers=answers).new]
+    assert sorted(rows) == [-1000, 50000]
+
+
+def test_a_german_savings_banks_words_for_pending_are_known() -> None:
+    data = (
+        "Buchungstag;Empfänger;Betrag;Waehrung;Info\n"
+        "15.10.26;EDEKA;-23,45;EUR;Umsatz gebucht\n12.10.26;DM;-9,99;EUR;Umsatz vorgemerkt\n"
+    )
+    assert plan(new_ledger(), data, account="Giro").counts == "1 new, 0 known, 1 pending left out"
+
+
+def test_the_kind_of_a_booking_is_no_part_of_a_whole_description() -> None:
+    data = (
+        "Buchungstag;Vorgang;Buchungstext;Umsatz in EUR\n"
+        "29.10.2026;Übertrag / Überweisung;Auftraggeber: Firma Buchungstext: Gehalt Oktober;2.222,22\n"
+    )
+    ledger = new_ledger()
+    bring(ledger, data, account="Giro", answers={"sign": "negative_is_out"})
+    with ledger.reading() as db:
+        assert db.execute("SELECT category, kind FROM transactions").fetchall() == [("Salary", "income")]

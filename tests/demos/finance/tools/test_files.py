@@ -5,10 +5,11 @@ from tests.demos.finance.conversations import agent, ask_in, talking
 from tests.demos.finance.tools.desks import desk, import_rows, read
 from tests.hubs import only, session_for
 
-from trunkline.commands import Prompt
+from trunkline.commands import Answer, Prompt
 from trunkline.content import ResourceBlock, TextBlock
 from trunkline.demos.finance.bank.items import link_fake_bank
-from trunkline.events import ToolUpdate
+from trunkline.events import Asked, ToolUpdate
+from trunkline.questions import Permission
 from trunkline.testing import accept_all
 from trunkline.tools import ToolError
 
@@ -111,3 +112,23 @@ async def test_a_file_of_which_nothing_can_be_read_is_refused(tmp_path: Path) ->
         refused = await ask("import bad.csv")
         assert refused.asked == []
         assert "one row cannot be read (line 5" in refused.text
+
+
+async def test_an_undo_takes_back_the_import_that_was_shown_also_if_another_comes_between() -> None:
+    one = agent()
+    import_rows(one.desk, ("REWE", "-50.00", "EUR"), account="4111111111111111")
+
+    def answer(asked: Asked) -> Answer | None:
+        assert isinstance(asked.question, Permission)
+        assert "bank.csv (1 transactions)" in (asked.question.message or "")
+        # Another process imports a file while the person reads the question.
+        import_rows(one.desk, ("EDEKA", "-70.00", "EUR"), account="4222222222222222")
+        return accept_all(asked)
+
+    async with talking(one) as ask:
+        done = await ask("Undo the last import", answer)
+        assert "1 transaction removed" in done.text
+    with one.desk.ledger.reading() as db:
+        left = [row[0] for row in db.execute("SELECT description FROM entries")]
+        assert [row[0] for row in db.execute("SELECT id FROM imports WHERE undone_at IS NOT NULL")] == [1]
+    assert left == ["EDEKA"]

@@ -47,3 +47,30 @@ async def test_sql_needs_a_person_and_has_limits() -> None:
 async def test_the_plan_outside_of_a_turn_is_only_noted() -> None:
     steps = [{"step": "one", "status": "pending"}]
     assert await desk().tools.call("update_plan", {"steps": steps}) == "shown"
+
+
+async def test_a_chart_over_currencies_is_of_the_main_one_and_names_the_others() -> None:
+    year = {"start": "2026-01-01", "end": "2026-11-18"}
+    chart = await read(desk(), "chart_spending", **year, group_by="month")
+    euros, dollars = (await read(desk(), "spending", **year))["totals"]
+    assert (chart["totals"], chart["not_in_chart"]) == ([euros], [dollars])
+    assert all(group["amount"].endswith(" EUR") for group in chart["groups"])
+    only = await read(desk(), "chart_spending", **year, currency="USD")
+    assert "not_in_chart" not in only
+
+
+async def test_a_chart_in_time_has_every_bar() -> None:
+    october = {"start": "2026-10-01", "end": "2026-10-31"}
+    days, spent = [
+        await read(desk(), tool, **october, group_by="day") for tool in ("chart_spending", "spending")
+    ]
+    assert days["groups"] == spent["groups"]
+    assert len(days["groups"]) > 12
+    weeks = await read(
+        desk(), "chart_spending", start="2025-11-18", end="2026-11-18", group_by="week", currency="EUR"
+    )
+    assert len(weeks["groups"]) == 53
+    with pytest.raises(ToolError, match="choose longer steps"):
+        await read(
+            desk(), "chart_spending", start="2026-01-01", end="2026-11-18", group_by="day", currency="EUR"
+        )

@@ -72,6 +72,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "Categorize my uncategorized transactions",
         "Import statement.csv",
         "Undo the last import",
+        "Set a budget of 400 EUR for groceries",
+        "Undo the last change",
     ),
     "Showing": (
         "Chart my spending by category last month",

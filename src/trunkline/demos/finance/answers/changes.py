@@ -1,4 +1,4 @@
-"""Answers about what was changed: imports, categories, tags and reports; and about queries."""
+"""Answers about what was changed: imports, categories, tags, budgets and reports; and about queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from trunkline.demos.finance.answers.phrases import Document, count, period_word
 from trunkline.demos.finance.questions.intent import Intent
 
 __all__ = [
+    "budgeted",
     "categorized",
+    "edit_undone",
     "imported",
     "query",
     "recategorized",
@@ -45,6 +47,24 @@ def undone(step: Intent, result: Document, today: date) -> str:
     return (
         f"Took back the import of {result['file']}: {count(int(result['removed']), 'transaction')} removed."
     )
+
+
+def edit_undone(step: Intent, result: Document, today: date) -> str:
+    """Say which change was taken back, and what was changed again since."""
+    kept = int(result["kept"])
+    rest = f" {count(kept, 'transaction')} changed again since, and stay as they are." if kept else ""
+    return f"Took back: {result['title']}.{rest}"
+
+
+def budgeted(step: Intent, result: Document, today: date) -> str:
+    """Say what the budget of a category is now."""
+    before, after = result["before"], result["monthly"]
+    if not result["changed"]:
+        return f"The budget of {result['category']} is {after or 'none'} already; nothing changed."
+    if after is None:
+        return f"Removed the budget of {result['category']}, which was {before} a month."
+    instead = f", instead of {before}" if before else ""
+    return f"The budget of {result['category']} is **{after}** a month now{instead}."
 
 
 def synced(step: Intent, result: Document, today: date) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -20,9 +20,13 @@ from trunkline.demos.finance.answers.phrases import (
     table,
     when,
 )
+from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
+from trunkline.demos.finance.ledger.results import month_of
 from trunkline.demos.finance.questions.intent import Intent
+from trunkline.demos.finance.questions.periods import Period
 
 __all__ = [
+    "TOP",
     "average",
     "breakdown",
     "chart",
@@ -31,8 +35,13 @@ __all__ = [
     "income",
     "listing",
     "savings",
+    "share",
     "spending",
 ]
+
+
+TOP = 5
+"""How many a ranking has where no number is said."""
 
 
 def _about(step: Intent, result: Document) -> str:
@@ -49,6 +58,8 @@ def _about(step: Intent, result: Document) -> str:
         words.append(f"tagged {step.tag}")
     if step.currency:
         words.append(f"in {step.currency}")
+    if step.excluding:
+        words.append(f"without {join(step.excluding)}")
     return "".join(f" {word}" for word in words)
 
 
@@ -63,7 +74,7 @@ def spending(step: Intent, result: Document, today: date) -> str:
 
 def counted(step: Intent, result: Document, today: date) -> str:
     """Say how often."""
-    rows = count(int(result["rows"]), "time")
+    rows = count(sum(result["purchases"].values()), "time")
     about = _about(step, result).replace(" on ", " for ", 1)
     return (
         f"{when(result, today)} you paid **{rows}**{about}, {bold(result['totals'])} in total.\n\n"
@@ -78,18 +89,31 @@ def breakdown(step: Intent, result: Document, today: date) -> str:
     if not groups:
         return f"{_lead(step, result, today)}.\n\n{basis(result, today)}"
     totals = dict(_by_currency(result["totals"]))
+    more = int(result.get("groups_left_off", 0))
+    if step.what == "top" and by in IN_TIME:
+        ranked = _ranked(groups, list(totals), step.count or TOP)
+        groups, more = ranked, len(groups) - len(ranked)
     rows = [
         (group["name"], group["amount"], _share(group["amount"], totals), group["rows"]) for group in groups
     ]
-    more = int(result.get("groups_left_off", 0))
     rest = f"\n\n… and {count(more, f'more {by}', _plural(f'more {by}'))}." if more else ""
     title = f"{_lead(step, result, today)}"
     shown = table((by.capitalize(), "Spent", "Share", "Transactions"), rows)
     return f"{title}, by {by}:\n\n{shown}{rest}\n\n{basis(result, today)}"
 
 
+def _ranked(groups: list[Any], currencies: list[str], most: int) -> list[Any]:
+    """Order groups by their amounts, each currency for itself, and keep so many of each."""
+    amounts = [(amount_of(group["amount"]), group) for group in groups]
+    kept: list[Any] = []
+    for currency in currencies:
+        own = [(amount, group) for (amount, unit), group in amounts if unit == currency]
+        kept += [group for _, group in sorted(own, key=lambda one: -one[0])[:most]]
+    return kept
+
+
 def _plural(word: str) -> str:
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
 
 
 def _by_currency(texts: list[str]) -> list[tuple[str, Decimal]]:
@@ -103,16 +127,54 @@ def _share(text: str, totals: dict[str, Decimal]) -> str:
 
 
 def average(step: Intent, result: Document, today: date) -> str:
-    """Say what is spent per month, week or day."""
+    """Say what is spent per year, month, week, day or purchase."""
     period = read_period(result["period"])
     per = step.per or "month"
-    months = (period.end.year - period.start.year) * 12 + period.end.month - period.start.month + 1
-    parts = {"month": Decimal(months), "week": Decimal(period.days) / 7, "day": Decimal(period.days)}[per]
+    if per == "purchase":
+        return _average_purchase(step, result, today)
+    if "ledger" in result:
+        # No data is not "nothing": days that the ledger does not have do not count.
+        known = read_period(result["ledger"])
+        start, end = max(period.start, known.start), min(period.end, known.end)
+        period = Period(start, end) if start <= end else period
+    months = _months(period)
+    parts = {
+        "year": months / 12,
+        "month": months,
+        "week": Decimal(period.days) / 7,
+        "day": Decimal(period.days),
+    }[per]
     means = [_divided(text, parts) for text in result["totals"]]
-    of = f"{count(months, 'month')}" if per == "month" else count(period.days, "day")
+    whole = count(int(months), "month") if months == int(months) else f"{months:.1f} months"
+    of = whole if per in ("month", "year") else count(period.days, "day")
     return (
         f"{when(result, today)} you spent {bold(means)} per {per} on average{_about(step, result)}: "
         f"{join(result['totals'] or ['nothing'])} over {of}.\n\n{basis(result, today)}"
+    )
+
+
+def _months(period: Period) -> Decimal:
+    """How many months a period has; the days after the last whole one are a part of a month."""
+    end = period.end + timedelta(days=1)
+    months = (end.year - period.start.year) * 12 + end.month - period.start.month
+    months -= end.day < period.start.day
+    year, month = divmod(period.start.year * 12 + period.start.month - 1 + months, 12)
+    last = month_of(date(year, month + 1, 1))
+    rest = end - last.start.replace(day=min(period.start.day, last.end.day))
+    return months + Decimal(rest.days) / last.days
+
+
+def _average_purchase(step: Intent, result: Document, today: date) -> str:
+    bought = [
+        (text, number)
+        for text in result["totals"]
+        if (number := int(result["purchases"].get(amount_of(text)[1], 0)))
+    ]
+    means = [_divided(text, Decimal(number)) for text, number in bought]
+    sums = [f"{text} in {count(number, 'purchase')}" for text, number in bought]
+    return (
+        f"{when(result, today)} you spent {bold(means)} per purchase on average{_about(step, result)}: "
+        f"{join(sums or ['nothing'])}.\n\n{basis(result, today)}"
     )
 
 
@@ -121,6 +183,21 @@ def _divided(text: str, parts: Decimal) -> str:
     exponent = amount.as_tuple().exponent
     assert isinstance(exponent, int)
     return money((amount / parts).quantize(Decimal(1).scaleb(exponent), ROUND_HALF_UP), currency)
+
+
+def share(step: Intent, result: Document, today: date) -> str:
+    """Say which part of the spending something was."""
+    totals = dict(_by_currency(result["of_all"]))
+    shares = [(one, text) for text in result["totals"] if (one := _share(text, totals))]
+    if not shares:
+        return spending(step, result, today)
+    percents = bold([one for one, _ in shares])
+    parts = [f"{text} of {money(totals[unit], unit)}" for _, text in shares if (unit := amount_of(text)[1])]
+    inside = step.category is not None and step.merchant is not None
+    whole = f"your spending on {step.category}" if inside else "your spending"
+    rest = f" without {join(step.excluding)}" if step.excluding else ""
+    said = f"{step.merchant or step.category}{rest} was {percents} of {whole}: {join(parts)}."
+    return f"{when(result, today)} {said}\n\n{basis(result, today)}"
 
 
 def comparison(step: Intent, result: Document, today: date) -> str:
@@ -198,7 +275,8 @@ def listing(step: Intent, result: Document, today: date) -> str:
         else f"The {order} {len(shown)} of {count(total, 'transaction')}{_about(step, result)}:"
     )
     sums = add_up(one["amount"] for one in shown)
-    spent = f"\n\nTogether {join(sums)}." if len(shown) > 1 else ""
+    rest = f" All {total:,} together: {join(result['totals'])}." if total > len(shown) else ""
+    spent = f"\n\nTogether {join(sums)}.{rest}" if len(shown) > 1 else ""
     listed = table(("Day", "Merchant", "Amount", "Category", "Account"), rows)
     return f"{head}\n\n{listed}{spent}\n\n{basis(result, today)}"
 
@@ -206,9 +284,17 @@ def listing(step: Intent, result: Document, today: date) -> str:
 def chart(step: Intent, result: Document, today: date) -> str:
     """Say what the chart shows; the bars are in the tool's own output."""
     groups: list[Any] = list(result["groups"])
-    top = f" The largest is {groups[0]['name']} with {groups[0]['amount']}." if groups else ""
+    largest = max(groups, key=lambda group: amount_of(group["amount"])[0], default=None)
+    top = f" The largest is {largest['name']} with {largest['amount']}." if largest else ""
     by = str(result.get("by") or step.by)
+    if more := int(result.get("groups_left_off", 0)):
+        top += f" Not drawn: {count(more, f'smaller {by}', _plural(f'smaller {by}'))}."
     return (
         f"The chart shows your spending{_about(step, result)} by {by} in {period_words(result, today)}: "
-        f"{bold(result['totals'])} in total.{top}\n\n{basis(result, today)}"
+        f"{bold(result['totals'])} in total.{top}{_not_in_chart(result)}\n\n{basis(result, today)}"
     )
+
+
+def _not_in_chart(result: Document) -> str:
+    others = list(result.get("not_in_chart", ()))
+    return f" Not in it, since a chart has one currency: {join(others)}." if others else ""

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from trunkline.demos.finance.ledger.selection import LEFT_OUT, NETTED, SEPARATE
 from trunkline.demos.finance.questions.periods import BEGINNING, Period, describe_period
 
 __all__ = [
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[.,]\d{3})+|\d+)(?:[.,]\d+)?%?(?: [A-Z]{3})?")
+
+_SHORT = {LEFT_OUT: "no transfers", NETTED: "refunds netted"}
+"""What holds for nearly every figure, in fewer words than a model gets."""
 
 Document = Mapping[str, Any]
 """The result of a tool."""
@@ -97,16 +101,25 @@ def basis(result: Document, today: date, noun: str = "transaction") -> str:
         before = read_period(result["against"])
         rows = count(int(result.get("against_rows", 0)), noun)
         counted = [*counted, f"compared with {before.start} to {before.end}", rows]
-    said = "; ".join([*counted, *(str(one) for one in result.get("filters", ()))])
-    return f'_{said}. Say "show the SQL" to see the query._'
+    several = len(result.get("totals", ())) > 1
+    filters = [_SHORT.get(one, one) for one in map(str, result.get("filters", ()))]
+    said = "; ".join([*counted, *(one for one in filters if one != SEPARATE or several)])
+    return f'{_ledger_days(result)}_{said}. "Show the SQL" shows the query._'
+
+
+def _ledger_days(result: Document) -> str:
+    """Say which days the ledger has, where a figure asks for others: no data is not "nothing"."""
+    days = result.get("ledger")
+    return f"Your ledger has transactions from {days['start']} to {days['end']} only.\n\n" if days else ""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Write rows as a Markdown table."""
+    head = [_cell(column) for column in columns]
     cells = [[_cell(value) for value in row] for row in rows]
     rules = ["---:" if _is_numeric(column) else "---" for column in zip(*cells, strict=True)]
     rules = rules or ["---"] * len(columns)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (columns, rules, *cells))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rules, *cells))
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -20,6 +20,7 @@ _WRITERS: dict[str, _Writer] = {
     "top": figures.breakdown,
     "count": figures.counted,
     "average": figures.average,
+    "share": figures.share,
     "compare": figures.comparison,
     "income": figures.income,
     "savings": figures.savings,
@@ -37,6 +38,8 @@ _WRITERS: dict[str, _Writer] = {
     "report": changes.report,
     "import": changes.imported,
     "undo_import": changes.undone,
+    "undo_edit": changes.edit_undone,
+    "set_budget": changes.budgeted,
     "sync": changes.synced,
     "recategorize": changes.recategorized,
     "tag": changes.tagged,
@@ -52,6 +55,9 @@ def answer(step: Intent, tool: str, result: Any, today: date) -> str:
         said = str(result).strip() or "it gave nothing"
         if said == f"{tool} did not run: the user refused it":
             return "You said no, so nothing was done."
+        if said.startswith(f"{tool} did not run: "):
+            # A person's own reason, a policy's, or arguments that do not fit.
+            return f"Nothing was done: {said.partition(': ')[2].rstrip('.')}."
         return said if said.startswith(tool) else f"That did not work: {said}"
     document = cast("Document", result)
     if "error" in document:

@@ -183,7 +183,7 @@ class Applying:
         row = planned.row
         if transaction.pending_transaction_id is not None:
             # The pending one is taken over: when its removal comes, there is nothing left of it.
-            self._forget(planned.account_id, _identity(transaction.pending_transaction_id))
+            self._discard(planned.account_id, _identity(transaction.pending_transaction_id))
         others = self._db.execute(
             "SELECT 1 FROM sightings WHERE transaction_id = ? AND identity NOT LIKE 'plaid:%'", (old,)
         ).fetchone()
@@ -224,7 +224,7 @@ class Applying:
         ).fetchall()
         gone = 0
         for transaction_id, account_id in rows:
-            self._forget(account_id, identity)
+            self._discard(account_id, identity)
             other = self._db.execute(
                 "SELECT identity, import_id FROM sightings JOIN imports ON imports.id = import_id "
                 "WHERE transaction_id = ? AND undone_at IS NULL AND identity NOT LIKE 'plaid:%' LIMIT 1",
@@ -239,7 +239,7 @@ class Applying:
                 )
         return gone
 
-    def _forget(self, account_id: str, identity: str) -> None:
+    def _discard(self, account_id: str, identity: str) -> None:
         self._db.execute(
             "DELETE FROM sightings WHERE account_id = ? AND identity = ?", (account_id, identity)
         )

@@ -65,8 +65,9 @@ class PlaidClient:
         """Use ``PLAID_CLIENT_ID``, ``PLAID_SECRET`` and ``PLAID_ENV`` or ``PLAID_BASE_URL``."""
         missing = [name for name in ("PLAID_CLIENT_ID", "PLAID_SECRET") if not variables.get(name)]
         if missing:
+            names = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
             raise BankError(
-                f"a bank is linked and {' and '.join(missing)} not set: set them, or unlink the bank"
+                f"a bank is linked and {names} not set: set what your Plaid account names, or unlink the bank"
             )
         environment = variables.get("PLAID_ENV") or "sandbox"
         base_url = variables.get("PLAID_BASE_URL") or HOSTS.get(environment)

@@ -108,11 +108,6 @@ def is_refund_text(folded: str) -> bool:
     return any(contains(folded, words) for words in REFUNDS)
 
 
-def group_of(category: str, parents: dict[str, str] = PARENTS) -> str:
-    """Give the group of a category; a group is its own."""
-    return parents.get(category, category)
-
-
 def find_category(text: str, names: Iterable[str] = ()) -> str:
     """Give the category or group that a person means (``names``: further ones); refuse an unknown one."""
     wanted = fold(text).strip()

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.words import contains, fold
-
-MAX_PATTERN = 200
-"""How long a pattern may be."""
 
 
 class Rule(NamedTuple):
@@ -26,16 +22,6 @@ class Rule(NamedTuple):
 def merchant_pattern(merchant: str) -> str:
     """Give the pattern of one merchant."""
     return f"={merchant}"
-
-
-def check_pattern(pattern: str) -> str:
-    """Give a pattern as it is stored; refuse one that would find everything or nothing."""
-    wanted = " ".join(pattern.split())
-    if len(wanted) > MAX_PATTERN:
-        raise LedgerError(f"a rule has at most {MAX_PATTERN} characters: use fewer words")
-    if not fold(wanted).strip():
-        raise LedgerError("a rule needs letters or digits: write words of the description, or =Merchant")
-    return wanted
 
 
 class RuleBook:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from trunkline.demos.finance.ledger.words import read_table
 
 MONEY_IN = """
-Salary: salary, payroll, gehalt, lohn, wages, lohn gehalt, direct deposit, bezuege, bezuge
+Salary: salary, payroll, paycheck, salaire, nomina, stipendio, salaris,
+    gehalt, lohn, wages, lohn gehalt, direct deposit, bezuege, bezuge
 Interest: interest, zinsen, habenzinsen, zinsgutschrift, interest paid, interest payment
 Transfer: topup, top up, added money
 Benefits: kindergeld, elterngeld, arbeitslosengeld, child benefit, tax refund, steuererstattung
@@ -24,15 +25,18 @@ Card payment: credit card payment, credit card bill, credit card autopay, credit
     mastercard abrechnung, lastschrift kreditkarte, amex epayment, ausgleich kreditkarte, einzug kreditkarte
 Transfer: own transfer, transfer to savings, transfer from savings, to savings, from savings, umbuchung,
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
-    online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise
+    online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise,
+    exchanged to, exchanged from, general credit card deposit, bank deposit to pp account,
+    bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
 Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depotkonto, brokerage,
     vanguard, fidelity investments
 """
 """Words of what moves between own accounts."""
 
 CARD_PAID = tuple(
-    """payment; autopay; epayment; bill pay; zahlungseingang; einzahlung; ausgleich; abrechnung;
-    lastschrift""".replace("\n    ", " ").split("; ")
+    """payment; pymt; pmt; thank you; deposit; transfer; autopay;
+    epayment; bill pay; zahlungseingang; zahlung; uberweisung; ueberweisung; einzahlung; ausgleich;
+    abrechnung; lastschrift; paiement; pago; pagamento; betaling""".replace("\n    ", " ").split("; ")
 )
 """Words of money that comes into a card's own account and is no refund: the bill was paid."""
 

@@ -15,8 +15,8 @@ import msgspec
 from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.results import format_amount
 
-MAX_BARS = 40
-"""How many bars a chart has at most."""
+MAX_BARS = 60
+"""How many bars a chart has at most: enough for the weeks of a year."""
 _LABEL = 24
 """How many characters of a label are shown."""
 _EIGHTHS = "▏▎▍▌▋▊▉█"
@@ -36,7 +36,7 @@ def _check(bars: Sequence[Bar]) -> None:
     if len({bar.currency for bar in bars}) > 1:
         raise LedgerError("a chart has one currency, for they cannot be compared: name one, EUR for example")
     if len(bars) > MAX_BARS:
-        raise LedgerError(f"a chart has at most {MAX_BARS} bars: choose longer steps or a lower limit")
+        raise LedgerError(f"a chart has at most {MAX_BARS} bars: choose longer steps or a shorter period")
 
 
 def _short(label: str) -> str:

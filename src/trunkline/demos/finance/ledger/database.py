@@ -159,7 +159,7 @@ class Ledger:
                 return
             # It holds the keys to the bank: no agent of this process may read or write the file itself.
             protect_own_file(path, "the finance ledger", secret=True)
-            _make_file(path)
+            _make_file(path, make_folders=self.url == default_url())
             db = self._connect(path, "mode=rw")
             try:
                 migrate(db, self.where)
@@ -193,10 +193,16 @@ class Ledger:
         return db
 
 
-def _make_file(path: Path) -> None:
-    """Make the file (0600) and the folders it lacks (0700), whatever the umask; leave others alone."""
+def _make_file(path: Path, *, make_folders: bool) -> None:
+    """Make the file (0600) and our own folders (0700), whatever the umask; leave others alone."""
+    if not make_folders and not path.parent.is_dir():
+        # A folder that is not there is more often a misspelt one than one to be made.
+        raise LedgerError(
+            f"the ledger {path} cannot be made: there is no folder {path.parent}; make it, or choose another "
+            "with DATABASE_URL=sqlite:///PATH"
+        )
     try:
-        for folder in reversed(path.parents):
+        for folder in reversed(path.parents) if make_folders else ():
             if not folder.exists():
                 folder.mkdir(exist_ok=True)
                 folder.chmod(0o700)

@@ -34,12 +34,3 @@ def seed_demo(db: sqlite3.Connection, today: date, *, seed: str = SEED) -> int:
     db.execute("INSERT INTO facts VALUES (?, ?)", (_FACT, today.isoformat()))
     classify(db)
     return len(lines)
-
-
-def discard_demo(db: sqlite3.Connection) -> int:
-    """Remove the made-up accounts and their transactions for good; give how many transactions went."""
-    gone = db.execute(
-        "SELECT count(*) FROM transactions JOIN accounts AS a ON a.id = account_id WHERE a.source = 'demo'"
-    ).fetchone()[0]
-    db.execute("DELETE FROM accounts WHERE source = 'demo'")
-    return gone

@@ -207,6 +207,14 @@ def apply_edit(db: sqlite3.Connection, plan: EditPlan, at: str) -> int:
     return int(edit.lastrowid or 0)
 
 
+def last_edit(db: sqlite3.Connection) -> tuple[int, str] | None:
+    """Give the number and the title of the last edit that was not undone."""
+    row = db.execute(
+        "SELECT id, title FROM edits WHERE undone_at IS NULL ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
 def undo_edit(db: sqlite3.Connection, at: str, edit_id: int | None = None) -> Undone:
     """Undo an edit, the last one if none is named, in the transaction of the caller."""
     condition, values = ("id = ?", (edit_id,)) if edit_id is not None else ("undone_at IS NULL", ())

@@ -33,6 +33,8 @@ _AFTER = """gmbh ag se kg co ohg ug mbh inc llc ltd limited plc corp sa sarl spa
 org eu us usa gb uk fr ch at nl it es deu sagt danke dankt filiale store markt eur usd gbp chf thank you
 vielen dank"""
 _ENDINGS = frozenset(_AFTER.split())
+_AUTHORIZED = re.compile(r"\bauthori[sz]ed on \d\d/\d\d\b", re.IGNORECASE)
+"""What American banks write before the merchant."""
 
 
 class Merchant(NamedTuple):
@@ -65,6 +67,7 @@ def _known(folded: str) -> KnownMerchant | None:
 
 
 def _clean(description: str) -> str:
+    description = _AUTHORIZED.sub(" ", description)
     words = [word for word in re.split(r"[\s*/,;:|]+", description) if _names_something(word)]
     while len(words) > 1 and _all_of(words[0], _BANK_WORDS):
         words.pop(0)

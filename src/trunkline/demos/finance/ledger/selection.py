@@ -37,7 +37,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     minimum: int | None = None
     """Only charges of at least so many minor units; refunds are then left out."""
     excluding: tuple[str, ...] = ()
-    """Categories or groups that do not count."""
+    """Categories, groups or merchants that do not count."""
 
 
 EVERYTHING = Filters()
@@ -72,7 +72,7 @@ def conditions(filters: Filters, period: Period | None, *, amount: str = "spent"
     if filters.minimum is not None:
         parts.append(Condition(f"{amount} >= ?", (filters.minimum,)))
     for name in filters.excluding:
-        either = _either(("category", "category_group"), name)
+        either = _either(("category", "category_group", "merchant"), name)
         parts.append(Condition(f"NOT {either.sql}", either.values))
     sql = " AND ".join(part.sql for part in parts) or "1"
     return Condition(sql, tuple(value for part in parts for value in part.values))

@@ -16,7 +16,9 @@ _SIGNS = re.compile(r"[\W_]+")
 
 def fold(text: str) -> str:
     """Give a text as words that can be compared: no case, accents or signs, one space around each word."""
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    # Some signs are taken apart into capitals, and some small letters into accents.
+    small = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
+    plain = unicodedata.normalize("NFKD", small)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return f" {_SIGNS.sub(' ', plain).strip()} "
 

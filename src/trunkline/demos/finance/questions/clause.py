@@ -17,7 +17,7 @@ from trunkline.demos.finance.questions.names import Kind, Vocabulary, find_names
 from trunkline.demos.finance.questions.periods import Period, find_periods, mend_months
 from trunkline.demos.finance.questions.rules import KEY_WORDS, KNOWN_WORDS, mark
 
-__all__ = ["Clause", "take_apart"]
+__all__ = ["CURRENCIES", "Clause", "take_apart"]
 
 _POLITE = re.compile(
     r"\b(?:please|pls|kindly|could you|can you|would you|will you|i(?:'d| would) like to (?:know|see)|"
@@ -47,7 +47,7 @@ _MINIMUM = re.compile(
     rf"\b(?:over|above|more than|greater than|bigger than|larger than|at least|exceeding|>=?) ?{_SIGN}? ?"
     rf"(\d[\d,]*(?:\.\d\d?)?)(?!\d) ?{_SIGN}?(?![\w%-])(?! (?:day|week|month|year|time|transaction)s?\b)"
 )
-_CURRENCIES = {
+CURRENCIES = {
     "eur": "EUR",
     "euro": "EUR",
     "usd": "USD",
@@ -59,8 +59,30 @@ _CURRENCIES = {
     "franc": "CHF",
     "swiss franc": "CHF",
 }
-_CURRENCY = re.compile(rf"\bin (?:(?:my |the )?)({'|'.join(sorted(_CURRENCIES, key=len, reverse=True))})s?\b")
+_CURRENCY = re.compile(rf"\bin (?:(?:my |the )?)({'|'.join(sorted(CURRENCIES, key=len, reverse=True))})s?\b")
+_SHORT = {
+    "mnth": "month",
+    "mth": "month",
+    "moth": "month",
+    "lsat": "last",
+    "lst": "last",
+    "spnd": "spend",
+    "wk": "week",
+    "yr": "year",
+}
+"""Short words of periods as people misspell or shorten them."""
+_WHOLE = re.compile(
+    r"\b(this|last|past|current|the) (?:whole|entire|full|complete) (?=day|week|month|quarter|year)"
+)
 _WORD = re.compile(r"[a-z]{5,}")
+_NAMED = r"<_(?:category|merchant)>"
+_EXCLUDED = re.compile(
+    r"\b(?:without|except(?: for)?|excluding|exclude|excl|apart from|aside from|besides|other than|minus|ex|"
+    r"but (?:not|no)|(?:anything|everything|all) but|not (?:counting|including)|leaving out)\s+"
+    rf"(?:(?:at|on|for|from|in|the|my|our|any|all)\s+)*{_NAMED}"
+    rf"(?:\s+(?:(?:and|or|nor)\s+(?:(?:at|on|for|the|my)\s+)*)?{_NAMED})*"
+)
+_MARK = re.compile(r"<_(?:category|merchant|account|tag)>")
 _UNKNOWN = re.compile(
     r"\b(?:at|on|for|from|to|with|in|under|tagged|about|by)(?: the| my| our| a| an| all)* "
     r"((?:(?!<)[\w'&.#-]+)(?: (?!<|at\b|on\b|for\b|from\b|to\b|in\b|and\b|last\b|this\b)[\w'&.-]+){0,2})"
@@ -81,6 +103,8 @@ class Clause(msgspec.Struct, kw_only=True):
     count: int | None = None
     minimum: int | None = None
     currency: str | None = None
+    excluded: tuple[str, ...] = ()
+    """The categories and merchants that do not count."""
 
     def first(self, kind: Kind) -> str | None:
         """The first name of a kind."""
@@ -99,7 +123,9 @@ def take_apart(text: str, vocabulary: Vocabulary, today: date) -> Clause:
     """Find everything in a clause that is a value."""
     file, text = _take_file(text)
     text = _plain(text)
+    text = " ".join(_SHORT.get(word, word) for word in text.split(" "))
     text = mend_months(_mend_words(text, vocabulary))
+    text = _WHOLE.sub(r"\1 ", text)
     if "differ" in text:
         # "The difference between A and B" has two periods, not one from A to B.
         text = text.replace("between ", "of ")
@@ -109,22 +135,33 @@ def take_apart(text: str, vocabulary: Vocabulary, today: date) -> Clause:
     for one in reversed(found):
         clause.text = f"{clause.text[: one.begin]}{mark('period')}{clause.text[one.end :]}"
     clause.text, clause.minimum = _take(_MINIMUM, clause.text, mark("minimum"), _hundredths)
-    clause.text, clause.currency = _take(_CURRENCY, clause.text, "", lambda m: _CURRENCIES[m[1]])
+    clause.text, clause.currency = _take(_CURRENCY, clause.text, "", lambda m: CURRENCIES[m[1]])
     clause.text, clause.count = _take(
         _COUNT, clause.text, lambda m: f"{m[1] or m[4] or ''} {mark('n')} ".lstrip(), _number
     )
     clause.text = re.sub(r" +", " ", clause.text).strip()
-    names = find_names(clause.text, vocabulary, KNOWN_WORDS | {"period", "n", "minimum", "file"})
+    names = find_names(clause.text, vocabulary, KNOWN_WORDS | {"period", "n", "minimum", "file", "amount"})
     for name in names:
         clause.names.append((name.kind, name.value))
     for name in reversed(names):
         clause.text = f"{clause.text[: name.begin]}{mark(name.kind)}{clause.text[name.end :]}"
+    _take_excluded(clause)
     clause.unknown = _unknown_names(clause.text)
     words = re.findall(r"(?<![<_\w])(?:[^\W\d_]{3,}(?:'\w+)?|\d[\d./]*)", clause.text)
     clause.odd = [
         word for word in words if word not in KNOWN_WORDS and word.removesuffix("'s") not in KNOWN_WORDS
     ]
     return clause
+
+
+def _take_excluded(clause: Clause) -> None:
+    """Take out the names of "without rent" and "except for Rewe and Lidl": they are what does not count."""
+    spans = [found.span() for found in _EXCLUDED.finditer(clause.text)]
+    at = [found.start() for found in _MARK.finditer(clause.text)]
+    out = {number for number, place in enumerate(at) if any(start <= place < end for start, end in spans)}
+    clause.excluded = tuple(dict.fromkeys(clause.names[number][1] for number in sorted(out)))
+    clause.names = [name for number, name in enumerate(clause.names) if number not in out]
+    clause.text = _EXCLUDED.sub(mark("excluded"), clause.text)
 
 
 def _take_file(text: str) -> tuple[str | None, str]:

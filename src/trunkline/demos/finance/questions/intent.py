@@ -17,6 +17,7 @@ What = Literal[
     "list",
     "count",
     "average",
+    "share",
     "compare",
     "income",
     "savings",
@@ -33,6 +34,8 @@ What = Literal[
     "report",
     "import",
     "undo_import",
+    "undo_edit",
+    "set_budget",
     "sync",
     "recategorize",
     "tag",
@@ -46,7 +49,7 @@ What = Literal[
     "thanks",
 ]
 
-By = Literal["category", "merchant", "month", "account"]
+By = Literal["category", "merchant", "month", "week", "day", "account"]
 GROUPS: tuple[By, ...] = get_args(By)
 
 
@@ -63,11 +66,15 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The id of an account."""
     tag: str | None = None
     currency: str | None = None
+    excluding: tuple[str, ...] = ()
+    """Categories and merchants that do not count."""
     by: By | None = None
     count: int | None = None
     minimum: int | None = None
     """Only what costs at least so much, in hundredths."""
-    per: Literal["month", "week", "day"] | None = None
+    amount: int | None = None
+    """The budget to set, in hundredths; None removes it."""
+    per: Literal["year", "month", "week", "day", "purchase"] | None = None
     """The unit of an average."""
     order: Literal["newest", "largest"] | None = None
     file: str | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -26,7 +27,7 @@ _PIECE = re.compile(r"[^\W_]+(?:[-'&.][^\W_]+)*")
 _NOT_WORD = re.compile(r"[^\w]+", re.UNICODE)
 
 
-class Vocabulary(msgspec.Struct, frozen=True):
+class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     """The names that a question may use."""
 
     categories: tuple[str, ...] = ()
@@ -45,6 +46,11 @@ class Vocabulary(msgspec.Struct, frozen=True):
         if kind == "account":
             return self.accounts.values()
         return {"category": self.categories, "merchant": self.merchants, "tag": self.tags}[kind]
+
+    @cached_property
+    def indexes(self) -> Mapping[Kind, _Index]:
+        """What each spelling means where a kind comes first. Made once for all questions of a turn."""
+        return {kind: _index(self, _order(kind)) for kind in _ORDER}
 
 
 class Name(NamedTuple):
@@ -131,7 +137,6 @@ _ORDER: tuple[Kind, ...] = ("category", "merchant", "account", "tag")
 def find_names(text: str, vocabulary: Vocabulary, ignored: frozenset[str]) -> list[Name]:
     """Find the names in a text of small letters; ``ignored`` are words that are never misspelt names."""
     pieces = list(_PIECE.finditer(text))
-    indexes = {kind: _index(vocabulary, _order(kind)) for kind in _ORDER}
     taken: list[Name] = []
     used = [False] * len(pieces)
     for exact in (True, False):
@@ -140,7 +145,7 @@ def find_names(text: str, vocabulary: Vocabulary, ignored: frozenset[str]) -> li
                 if any(used[at : at + count]):
                     continue
                 window = pieces[at : at + count]
-                index = indexes[_first_kind(pieces, at)]
+                index = vocabulary.indexes[_first_kind(pieces, at)]
                 words = " ".join(simplify(piece[0]) for piece in window)
                 found = _match(words, index, ignored, exact=exact)
                 if found is None:

@@ -1,7 +1,8 @@
 """Periods in English: "last month", "October 2025", "Q3", "since March", "between 3 May and 9 June".
 
 The first and the last day belong to a period. A month or a day without a year is the latest one that has
-begun. "Last 3 months" are the three whole months before this one; "last 30 days" end today.
+begun. "Last 3 months" are the three whole months before this one; "last 30 days" end today. The weeks of a
+month are its first seven days, the next seven, and so on.
 """
 
 from __future__ import annotations
@@ -280,6 +281,72 @@ _RULES: list[tuple[re.Pattern[str], _Maker]] = [
     )
 ]
 
+_PLACES = {
+    "first": 1,
+    "1st": 1,
+    "second": 2,
+    "2nd": 2,
+    "third": 3,
+    "3rd": 3,
+    "fourth": 4,
+    "4th": 4,
+    "last": 0,
+}
+_PART = re.compile(
+    rf"(?:the )?(?P<place>{'|'.join(_PLACES)}) "
+    rf"(?:(?P<unit>week|half)|(?P<count>\d\d?|{'|'.join(_NUMBERS)}) days) "
+    rf"(?:of|in) (?:the month of )?{_MONTH}{_YEAR}?(?!\w)"
+)
+_TO_DAY = r" ?(?:and|to|until|till|through|-|\u2013) ?(?:the )?(?P<last>\d{1,2})(?:st|nd|rd|th)?"
+_DAYS_FIRST = re.compile(rf"(?:(?:between|from) )?(?:the )?{_DAY}{_TO_DAY}(?: of)? {_MONTH}{_YEAR}?(?!\w)")
+_MONTH_FIRST = re.compile(
+    rf"(?:(?:between|from) )?{_MONTH} (?:the )?{_DAY}{_TO_DAY}{_YEAR}?(?![\w.-])"
+    rf"(?! (?:of )?(?:{'|'.join(_SHORT)}))"
+)
+_AFTER = re.compile(r"after (?:the )?(?:end of )?")
+
+
+def _part_of_month(text: str, at: int, today: date) -> _Atom | None:
+    """Find "the first week of October", "the last 10 days of May", "between 10 and 20 October"."""
+    for pattern in (_PART, _DAYS_FIRST, _MONTH_FIRST):
+        found = pattern.match(text, at)
+        if found is None:
+            continue
+        if " and " in found[0] and not found[0].startswith("between"):
+            return None  # "On 10 and 20 October" are two days.
+        year, _ = _year_in(found, today, None)
+        groups = found.groupdict()
+        first = int(groups["day"]) if groups.get("day") else None
+        month = _latest(_SHORT[found["month"][:3]], first, today, year)
+        if month is None:
+            return None
+        whole = month_of(month.start)
+        if first is not None:
+            last = int(found["last"])
+            if not first < last <= whole.end.day:
+                return None
+            start, end = first, last
+        else:
+            if groups["unit"] == "half" and _PLACES[found["place"]] > 2:
+                return None
+            start, end = _days_of_part(found["place"], groups["unit"], groups["count"], whole.end.day)
+        period = Period(whole.start.replace(day=start), whole.start.replace(day=end))
+        return _Atom(_until(period, today), found.end())
+    return None
+
+
+def _days_of_part(place: str, unit: str | None, count: str | None, days: int) -> tuple[int, int]:
+    """The first and the last day of a part of a month with so many days."""
+    number = _PLACES[place]
+    if unit == "half":
+        return (1, 15) if number == 1 else (16, days)
+    length = 7 if count is None else max(1, min(_count(count), days))
+    if number == 0:
+        return days - length + 1, days
+    start = length * (number - 1) + 1
+    return (start, start + length - 1) if start + length - 1 <= days else (days, days)
+
+
 _BETWEEN = re.compile(r"(?:in )?(?:between|from) ")
 _SINCE = re.compile(r"(?:ever )?(?:since|from|starting(?: from| in)?) (?:the )?(?:start of |beginning of )?")
 _JOIN = {
@@ -322,6 +389,12 @@ def mend_months(text: str) -> str:
 
 
 def _range_at(text: str, at: int, today: date) -> _Atom | None:
+    if part := _part_of_month(text, at, today):
+        return part
+    if after := _AFTER.match(text, at):
+        atom = _atom_at(text, after.end(), today)
+        if atom and atom.period.end < today:
+            return _Atom(Period(atom.period.end + timedelta(days=1), today), atom.end)
     if begin := _BETWEEN.match(text, at):
         word = "between" if "between" in begin[0] else "from"
         if both := _two(text, begin.end(), word, today):

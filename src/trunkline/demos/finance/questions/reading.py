@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import msgspec
 
-from trunkline.demos.finance.questions.clause import Clause, take_apart
+from trunkline.demos.finance.questions.clause import CURRENCIES, Clause, take_apart
 from trunkline.demos.finance.questions.comparison import compared_periods
 from trunkline.demos.finance.questions.intent import By, Intent, Reading, What
+from trunkline.demos.finance.questions.limits import (
+    has_untold_words,
+    say_unused_names,
+    say_unused_values,
+    say_wrong_step,
+)
 from trunkline.demos.finance.questions.names import Vocabulary
 from trunkline.demos.finance.questions.periods import Period, month_of
 from trunkline.demos.finance.questions.rules import (
     FOLLOW_UP,
     GROUP_WORDS,
+    NOT_DONE,
+    ONE_PURCHASE,
     POINTS_BACK,
     STEP_VERBS,
     find_group,
     find_what,
+    mark,
 )
 
 __all__ = ["read_question"]
@@ -51,33 +60,61 @@ _ADD_TAG = re.compile(
     r"\badd (?:the |a )?tag [\"'#]?(?P<tag>[\w-]+)[\"']? to (?P<rest>.*)$", re.IGNORECASE | re.DOTALL
 )
 _TAGS = re.compile(r"^\s*(?:please )?(?:tag|label|mark|flag)\b|\badd (?:the |a )?tag\b", re.IGNORECASE)
+_BUDGETS = re.compile(
+    r"^\s*(?:(?:please|pls|can you|could you|i want to|i'd like to|let us|let's)\s+)*"
+    r"(?:(?:set|make|create|change|raise|lower|add|give|increase|reduce|cut)\b.*\bbudget\b|"
+    r"budget\s+[€$£]?\s?\d)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SIGNS = {"€": "EUR", "$": "USD", "£": "GBP"}
+_AMOUNT = re.compile(
+    r"(?P<sign>[€$£])?\s?(?P<number>\d+(?:,\d{3})*(?:\.\d{1,2})?)(?![\w.,]*\d)\s?"
+    r"(?P<unit>[€$£]|(?:eur|usd|gbp|chf)\b|euros?\b|dollars?\b|pounds?\b|francs?\b)?",
+    re.IGNORECASE,
+)
+_REMOVES = re.compile(r"\b(?:remove|delete|drop|cancel)\b")
+_WHICH_BUDGET = "Say the category and the amount, as in: set a budget of 400 EUR for groceries."
 _WHICH_TAG = "Say what to tag and how, as in: tag Lufthansa transactions in June as vacation."
+_CANNOT = (
+    "I cannot cancel, pay, send or delete anything: I read your ledger, and change only categories, tags and "
+    'budgets in it. "Which subscriptions do I have?" shows what each costs and when it is due.'
+)
+_TWO_PERIODS = "I compare two periods, as in: compare October with September."
 _WHICH_CATEGORY = "Say the merchant and a category that I know, as in: put Rewe under Groceries."
 
 _BARE: tuple[What, ...] = (
     "show_sql", "run_shown_sql", "help", "instructions", "greeting", "thanks", "sync", "undo_import",
+    "undo_edit",
 )  # fmt: skip
 """What needs nothing else."""
 _TIMELESS: tuple[What, ...] = (
     "subscriptions", "price_rises", "due", "accounts", "uncategorized", "why_category", "import",
-    "recategorize", "tag", "categorize", "sql", "list", *_BARE,
+    "recategorize", "tag", "categorize", "set_budget", "sql", "list", *_BARE,
 )  # fmt: skip
 """What has no period unless one is said."""
 _FILTERED: tuple[What, ...] = (
-    "spend", "count", "average", "list", "chart", "compare", "breakdown", "top", "report", "tag",
+    "spend", "count", "average", "share", "list", "chart", "compare", "breakdown", "top", "report", "tag",
 )  # fmt: skip
 """What goes on with the names of the question before."""
-_NARROWED: tuple[What, ...] = ("spend", "count", "average", "list", "breakdown", "top", "compare", "income")
+_NARROWED: tuple[What, ...] = (
+    "spend", "count", "average", "share", "list", "breakdown", "top", "compare", "income", "chart", "tag",
+)  # fmt: skip
 """What a word that is not understood would have narrowed down."""
-_COMPARABLE: tuple[What, ...] = ("spend", "breakdown", "compare", "count", "chart", "top", "list")
+_BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
+_SUMS: tuple[What, ...] = ("spend", "count")
+"""What is a list where only charges of some size count."""
+_SHORT_ONES: tuple[What, ...] = ("breakdown", "top", "count", "average", "share", "spend")
+"""What goes on with the question before where it names nothing itself: "how often", "top 3"."""
+_COMPARABLE: tuple[What, ...] = ("spend", "share", "breakdown", "compare", "count", "chart", "top", "list")
 _NAMES_UNKNOWN: tuple[What, ...] = ("tag", "recategorize", "help", "greeting", "thanks", "import")
-_FILTERS = ("category", "merchant", "account", "tag", "currency", "minimum")
+_FILTERS = ("category", "merchant", "account", "tag", "currency", "minimum", "excluding")
 
 
 def read_question(text: str, vocabulary: Vocabulary, today: date, earlier: Sequence[Intent] = ()) -> Reading:
     """Read a message; ``earlier`` are the steps of the conversation so far, the latest first."""
     if sql := _SQL.match(text):
         return Reading(steps=(Intent(what="sql", text=sql[1].strip('`" \n;')),))
+    text = re.sub(r"<_*", " ", text)  # What is found is written in such brackets.
     clauses = [part for part in _STEPS.split(text.strip()) if part.strip()]
     if len(clauses) > 1:
         reading = _read_steps(clauses, vocabulary, today, earlier)
@@ -95,6 +132,8 @@ def _read_steps(
     for clause in clauses:
         before = (*reversed(steps), *earlier)
         reading = _Clause(clause, vocabulary, today, before, is_step=bool(steps)).read()
+        if steps and reading.problem is not None:
+            return reading
         if not reading.steps and not reading.unknown:
             return None
         steps.extend(reading.steps)
@@ -128,11 +167,17 @@ class _Clause:
         self.new_tag: str | None = None
         if _TAGS.search(text) and (tagged := _ADD_TAG.search(text) or _TAGGED.match(text)):
             self.new_tag, text = tagged["tag"].strip().lower(), f"tag {tagged['rest']}"
+        self.amount: int | None = None
+        self.unit: str | None = None
+        if _BUDGETS.match(text) and (amount := _AMOUNT.search(text)):
+            self.amount = round(float(amount["number"].replace(",", "")) * 100)
+            self.unit = _currency_of(amount["sign"] or amount["unit"])
+            text = f"{text[: amount.start()]} {mark('amount')} {text[amount.end() :]}"
         self.vocabulary = vocabulary
         self.today = today
         self.earlier = earlier
         self.before = earlier[0] if earlier else None
-        self.clause: Clause = take_apart(text, vocabulary, today)
+        self.clause: Clause = take_apart(_name_month_before(text, earlier), vocabulary, today)
         lead = FOLLOW_UP.match(self.clause.text)
         self.words = self.clause.text[lead.end() :] if lead else self.clause.text
         self.is_short = len(re.sub(r"<\w+>", "", self.words).split()) <= 4
@@ -146,26 +191,54 @@ class _Clause:
     def read(self) -> Reading:
         """Find out what is asked for, and fill in the rest."""
         clause, what = self.clause, find_what(self.clause.text)
+        if NOT_DONE.search(self.words) and what not in ("undo_import", "undo_edit", "set_budget"):
+            return Reading(problem=_CANNOT)
         if clause.unknown and what not in _NAMES_UNKNOWN:
             return Reading(unknown=tuple(clause.unknown))
-        has_values = bool(self.periods or clause.names or clause.currency or clause.minimum)
+        if clause.odd and (what is None or what in _NARROWED):
+            # "How often did I go swimming?" must not be answered with the sum of everything.
+            return Reading(unknown=tuple(clause.odd)) if what else Reading()
+        has_values = bool(
+            self.periods or clause.names or clause.currency or clause.minimum or clause.excluded
+        )
         if self.before is not None and self.before.what not in _BARE:
             again = (
                 what is None and (self.has_lead or self.is_short) and (has_values or find_group(self.words))
             )
             again = again or (what == "spend" and self.has_lead and clause.names and not self.periods)
-            if again:
-                return self._ask_again(self.before)
-            if what == "breakdown" and self.is_short and not has_values:
+            before = "list" if clause.minimum and self.before.what in _SUMS else self.before.what
+            # A name that the question before does not take begins another one.
+            if again and not (clause.names and say_unused_values(before, clause)):
+                return self._checked(self._ask_again(self.before))
+            if what in _SHORT_ONES and self.is_short and not has_values:
                 self.goes_on = True
+            if (
+                what in _FILTERED
+                and self.before.what not in _FILTERED
+                and self._means_only_the_last(has_values)
+            ):
+                return Reading()
         if what is None:
             if not has_values or not self.is_short:
                 return Reading()
             what = "spend"
-        if what in _NARROWED and clause.odd and not clause.names:
-            # "How often did I go swimming?" must not be answered with the sum of everything.
-            return Reading(unknown=tuple(clause.odd))
-        return self._build(what)
+        return self._checked(self._build(what))
+
+    def _means_only_the_last(self, has_values: bool) -> bool:
+        """Whether a question is about what was shown last ("how much are they a year")."""
+        return not has_values and POINTS_BACK.search(self.words) is not None
+
+    def _checked(self, reading: Reading) -> Reading:
+        """Give a reading, if its figure leaves out no word and no value of the question."""
+        if not reading.steps:
+            return reading
+        what = reading.steps[0].what
+        if has_untold_words(what, self.words, self.clause):
+            return Reading()
+        problems = [say_unused_values(what, self.clause), say_unused_names(reading.steps, self.clause)]
+        problems += [say_wrong_step(step, self.words, self.today) for step in reading.steps]
+        problem = next(filter(None, problems), None)
+        return reading if problem is None else Reading(problem=problem)
 
     # -- with the question before --
 
@@ -173,7 +246,9 @@ class _Clause:
         """Ask the question before again, with what was said now in the place of what was said then."""
         changes: dict[str, Any] = self._values()
         if "category" in changes or "merchant" in changes:
-            changes = {"category": None, "merchant": None} | changes
+            changes = {"category": None, "merchant": None, "excluding": ()} | changes
+        if "minimum" in changes and before.what in _SUMS:
+            changes["what"] = "list"
         if before.what == "compare" and self.periods:
             period, against = compared_periods(
                 self.clause.text, self.periods, self.today, self._periods_before
@@ -183,12 +258,13 @@ class _Clause:
             changes["period"] = self._whole_period()
         if (by := find_group(self.words)) is not None:
             changes["by"] = by
-            if before.what in ("spend", "count", "average"):
+            if before.what in ("spend", "count", "average", "share"):
                 changes["what"] = "breakdown"
         elif before.what == "breakdown" and before.by == "category" and changes.get("category"):
             changes |= {"what": "spend", "by": None}
         changes["has_period"] = before.has_period or bool(self.periods)
-        return Reading(steps=(msgspec.structs.replace(before, **changes),))
+        step = msgspec.structs.replace(before, **changes)
+        return Reading(steps=self._each_period(step) if before.what != "compare" else (step,))
 
     @property
     def _periods_before(self) -> list[Period]:
@@ -216,16 +292,22 @@ class _Clause:
             return Reading(steps=(Intent(what=what, file=self.clause.file),))
         if what == "recategorize":
             return self._recategorize()
+        if what == "set_budget":
+            return self._set_budget()
         inherited, values = self._inherited(what), self._values()
         if inherited is not None and what in _FILTERED and not ("category" in values or "merchant" in values):
             kept = {name: getattr(inherited, name) for name in _FILTERS}
             values = {name: value for name, value in kept.items() if value is not None} | values
+        if what in _SUMS and "minimum" in values:
+            what = "list"  # "Any charges over 500?" asks which, and a sum has no such limit.
         if what == "tag":
             if self.new_tag is None or not (values or self.periods):
                 return Reading(problem=_WHICH_TAG)
             values["text"] = self.new_tag
         if what == "compare":
             return self._compare(inherited, values)
+        if what == "share" and not ("category" in values or "merchant" in values):
+            what = "breakdown"  # Its table has the share of each part.
         values = self._shape(what, inherited, values.get("category")) | values
         what = values.pop("what", what)
         if self.periods:
@@ -233,10 +315,11 @@ class _Clause:
         elif inherited is not None and inherited.period is not None and what != "budget":
             values |= {"period": inherited.period, "has_period": inherited.has_period}
         elif what not in _TIMELESS:
-            values["period"] = _default_period(what, self.today)
-        if what == "spend" and (several := self._several(mixed=False)):
-            return self._each(several, values)
-        return Reading(steps=(Intent(what=what, **values),))
+            of_months = values.get("by") == "month"
+            values["period"] = _default_period("average" if of_months else what, self.today)
+        if what in ("spend", "share") and (several := self._several(mixed=False)):
+            return Reading(steps=self._each_period(*self._each(several, values, what).steps))
+        return Reading(steps=self._each_period(Intent(what=what, **values)))
 
     def _values(self) -> dict[str, Any]:
         clause, account = self.clause, self.clause.first("account")
@@ -249,12 +332,25 @@ class _Clause:
             "currency": clause.currency,
             "minimum": clause.minimum,
             "count": clause.count,
+            "excluding": clause.excluded or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 
     def _whole_period(self) -> Period:
         """The one period of a clause; "September and October" are one."""
         return Period(min(self.periods).start, max(one.end for one in self.periods))
+
+    def _each_period(self, *steps: Intent) -> tuple[Intent, ...]:
+        """Repeat steps for each period of the clause, if there are days between: those do not count."""
+        periods = sorted(self.periods)
+        apart = any(
+            later.start > max(one.end for one in periods[:at]) + timedelta(days=1)
+            for at, later in enumerate(periods)
+            if at
+        )
+        if not apart:
+            return steps
+        return tuple(msgspec.structs.replace(step, period=one) for step in steps for one in periods)
 
     def _recategorize(self) -> Reading:
         merchant, category = self.clause.first("merchant"), self.clause.last("category")
@@ -267,7 +363,17 @@ class _Clause:
             return Reading(unknown=(named[1],))
         return Reading(problem=_WHICH_CATEGORY)
 
+    def _set_budget(self) -> Reading:
+        category, removes = self.clause.first("category"), _REMOVES.search(self.words) is not None
+        if category is None or (self.amount is None) is not removes:
+            return Reading(problem=_WHICH_BUDGET)
+        unit = self.unit or self.clause.currency
+        step = Intent(what="set_budget", category=category, amount=self.amount, currency=unit)
+        return Reading(steps=(step,))
+
     def _compare(self, inherited: Intent | None, values: dict[str, Any]) -> Reading:
+        if len(self.periods) > 2:
+            return Reading(problem=_TWO_PERIODS)
         several = self._several(mixed=True)
         if several and len(self.periods) < 2 and "why" not in self.words.split():
             period = self._whole_period() if self.periods else _default_period("spend", self.today)
@@ -291,9 +397,10 @@ class _Clause:
         found = next((kind for kind in kinds if len(each[kind]) > 1), None)
         return [{found: name} for name in each[found]] if found else []
 
-    def _each(self, several: list[dict[str, Any]], values: dict[str, Any]) -> Reading:
-        rest = {name: value for name, value in values.items() if name not in ("category", "merchant")}
-        return Reading(steps=tuple(Intent(what="spend", **(rest | name)) for name in several))
+    def _each(self, several: list[dict[str, Any]], values: dict[str, Any], what: What = "spend") -> Reading:
+        several_of = {kind for one in several for kind in one}
+        rest = {name: value for name, value in values.items() if name not in several_of}
+        return Reading(steps=tuple(Intent(what=what, **(rest | name)) for name in several))
 
     def _shape(self, what: What, inherited: Intent | None, category: str | None) -> dict[str, Any]:
         """How the answer is cut: by what, in which order, per what."""
@@ -303,21 +410,57 @@ class _Clause:
         if what == "breakdown":
             return {"by": inner if by is None or re.search(r"\bwhere\b", words) else by}
         if what == "top":
-            return {"by": by or "merchant"}
+            before = (
+                inherited.by if inherited is not None and inherited.what in ("top", "breakdown") else None
+            )
+            return {"by": by or before or "merchant"}
         if what == "chart":
+            if by is None and re.search(rf"\bover (?:the )?{mark('period')}", words):
+                by = "month"
             return {"by": by or (inherited.by if inherited else None) or inner}
         if what == "spend" and by is not None and GROUP_WORDS.search(words):
             return {"what": "breakdown", "by": by}
         if what == "average":
-            unit = re.search(r"\b(?:per|each|every|a) (month|week|day)\b|\b(month|week|dai)ly\b", words)
-            found = (unit[1] or unit[2]) if unit else "month"
-            return {"per": "day" if found == "dai" else found}
+            return {"per": _unit_of_average(words)}
         if what == "list":
-            big = r"\b(?:biggest|largest|highest|expensive|priciest|dearest|top|greatest|big|large)\b"
+            big = r"\b(?:biggest|largest|highest|expensive|priciest|dearest|greatest|big|large)\b"
+            if not re.search(r"\b(?:recent|latest|newest)\b", words):
+                big = rf"{big}|\b(?:top|most)\b"
             if re.search(r"\bwhen\b", words):
                 return {"order": "newest", "count": 1}
             return {"order": "largest" if re.search(big, words) else "newest"}
         return {}
+
+
+def _name_month_before(text: str, earlier: Sequence[Intent]) -> str:
+    """Write the days of "the month before" after a question about a month, a week or a year."""
+    found = _BEFORE.search(text)
+    last = next((one.period for one in earlier if one.period is not None), None)
+    if found is None or last is None:
+        return text
+    if found[1].lower() == "month":
+        period = month_of(last.start, 1)
+    elif found[1].lower() == "year":
+        period = Period(date(last.start.year - 1, 1, 1), date(last.start.year - 1, 12, 31))
+    else:
+        monday = last.start - timedelta(days=last.start.weekday() + 7)
+        period = Period(monday, monday + timedelta(days=6))
+    return f"{text[: found.start()]}from {period.start} to {period.end}{text[found.end() :]}"
+
+
+def _unit_of_average(words: str) -> str:
+    unit = re.search(r"\b(?:per|each|every|a) (year|month|week|day)\b|\b(year|month|week|dai)ly\b", words)
+    if unit is not None:
+        found = unit[1] or unit[2]
+        return "day" if found == "dai" else found
+    if re.search(r"\bannual(?:ly)?\b", words):
+        return "year"
+    single = rf"\b{ONE_PURCHASE}\b|\b(?:price|size|amount|cost) (?:of|for) an?\b"
+    return "purchase" if re.search(single, words) else "month"
+
+
+def _currency_of(word: str | None) -> str | None:
+    return None if word is None else _SIGNS.get(word) or CURRENCIES[word.lower().removesuffix("s")]
 
 
 def _default_period(what: What, today: date) -> Period:

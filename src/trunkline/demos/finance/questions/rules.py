@@ -16,6 +16,8 @@ __all__ = [
     "GROUP_WORDS",
     "KEY_WORDS",
     "KNOWN_WORDS",
+    "NOT_DONE",
+    "ONE_PURCHASE",
     "POINTS_BACK",
     "STEP_VERBS",
     "find_group",
@@ -47,6 +49,9 @@ _DEARER = (
     r"cost more)"
 )
 
+ONE_PURCHASE = r"(?:purchase|visit|transaction|trip|order|time|meal|ride|payment|charge|bill|receipt|basket)"
+"""What an average may be of, besides a unit of time."""
+
 _RULES: list[tuple[What, tuple[str, ...]]] = [
     (
         "help",
@@ -68,7 +73,8 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     ("greeting", (r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|howdy)(?: there| trunkline)?$",)),
     ("run_shown_sql", (r"^(?:run|execute) (?:it|that|this|the (?:sql|query|statement))\b",)),
     ("show_sql", (r"\b(?:sql|query|queries)\b",)),
-    ("undo_import", (r"\b(?:undo|revert|roll back|take back|remove)\b.*\bimport",)),
+    ("undo_import", (r"\b(?:undo|revert|roll back|take back|remove|delete)\b.*\bimport",)),
+    ("undo_edit", (r"\b(?:undo|revert|roll back|take back)\b",)),
     (
         "import",
         (
@@ -98,6 +104,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             rf"\b{_PUT}\b.*<merchant>.*\b(?:under|as|to|into|in|with)\b.*<category>",
             r"<merchant>.*\b(?:should|must|needs to|has to|belongs?|is really|goes)\b.*<category>",
             r"^(?:put|move|file|recategori[sz]e|reclassify)\b",
+            r"^(?:change|set|edit) (?:the|its|that) category\b",
         ),
     ),
     (
@@ -150,10 +157,19 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         ),
     ),
     (
+        "set_budget",
+        (
+            r"<amount>",
+            r"^(?:set|make|create|change|raise|lower|add|give|increase|reduce|cut)\b.*\bbudget\b",
+            r"\b(?:remove|delete|drop|cancel)\b.*\bbudget\b",
+        ),
+    ),
+    ("accounts", (r"\bleft (?:on|in) (?:my |the )?<account>",)),
+    (
         "budget",
         (
             r"\b(?:budgets?|budgeted|on track|over ?spen\w+|pace|allowance|limits?)\b",
-            r"\bhow much (?:can|may) i (?:still )?spend\b",
+            r"\bhow much (?:more )?(?:can|may) i (?:still )?spend\b",
             r"\bhow much (?:is|do i have) left\b",
         ),
     ),
@@ -164,8 +180,10 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     (
         "income",
         (
+            r"\b(?:paid|pay|pays) (?:to )?(?:me|us)\b",
             r"\b(?:earn(?:ed|ings)?|income|salary|salaries|wages?|revenue|paycheck|payroll|received?)\b",
-            r"\b(?:came in|come in|money in|coming in|(?:get|got) paid|(?:did|do) i make|i made)\b",
+            r"\b(?:came in|come in|money in|coming in|(?:get|got) paid)\b",
+            r"^(?!.*\bhow (?:many|often|frequently)\b).*\b(?:(?:did|do) i make|i made)\b",
         ),
     ),
     (
@@ -174,7 +192,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:compare[ds]?|comparing|comparison|versus|vs|against|difference|differ|than)\b",
             r"\bwhy\b.*\b(?:more|less|higher|lower|up|down|expensive|much|increased?|rise|rose|jump|so)\b",
             r"\b(?:drove|drivers?|what changed|has changed|gone up|went up|gone down|went down)\b",
-            r"\b(?:increased|decreased|rose|grew|go(?:ing)? (?:up|down))\b",
+            r"\b(?:increased?|decreased?|rise|rose|grow|grew|go(?:ing)? (?:up|down))\b",
             r"^why$|^how come$|^why (?:is|was) (?:that|it)$",
         ),
     ),
@@ -184,6 +202,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\bhow much (?:money )?do i have\b",
             r"\b(?:accounts|balances?)\b",
             r"\bmy cards\b",
+            r"\bowed?\b",
             r"\bwhich banks?\b",
         ),
     ),
@@ -192,14 +211,20 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:average|avg|mean|typical(?:ly)?|usually|normally)\b",
             r"\b(?:do|does) (?:i|it|we)\b.*\b(?:per|each|every|a) (?:month|week|day)\b",
+            r"\bhow much per (?:month|week|day)\b",
+            r"\b(?:is|are|was|were) (?:it|that|this|these|they|those)\b.*\b(?:per|a) (?:month|week|day)\b",
+            r"\b(?:per|each|every|a) year\b|\byearly\b|\bannual(?:ly)?\b",
+            rf"\b(?:per|each|every) {ONE_PURCHASE}\b|\beach time\b",
         ),
     ),
     ("count", (r"\bhow (?:many|often|frequently)\b", r"\bnumber of\b", r"\bcount\b")),
+    ("spend", (r"\b(?:sum|total) of (?:all |my |the )*<category>",)),
     ("top", (rf"\b{_BIG}\b.*\b(?:{_CATEGORIES}|{_MERCHANTS})\b",)),
     (
         "list",
         (
-            rf"\b{_BIG}\b[^<]*(?:<n>)?[^<]*\b{_CHARGES}\b",
+            rf"\b{_BIG}\b(?:[^<]|<n>|<category>|<merchant>)*\b{_CHARGES}\b",
+            rf"\bsingle {_CHARGES}\b",
             rf"\b(?:latest|last|recent|newest)\b(?: <n>)? (?:few |couple of )?{_CHARGES}\b",
         ),
     ),
@@ -207,16 +232,18 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     (
         "breakdown",
         (
-            rf"\b(?:by|per|each|every|for each|across) (?:{_CATEGORIES}|{_MERCHANTS}|month|account|card)\b",
+            rf"\b(?:by|per|each|every|for each|across) (?:{_CATEGORIES}|{_MERCHANTS}|account|card)\b",
+            r"\b(?:by|per|each|every|for each|across) (?:month|week|day)\b",
             r"\bbreak ?downs?\b|\bbroken down\b|\bbreak (?:it |that |this )?down\b|\bsplit\b",
             r"^break\b.*\bdown\b|^break down\b",
             r"\bwhere (?:did|does|do|has|is|was|are)\b.*\b(?:money|it|cash|salary)\b",
             r"\bwhat (?:did|do|have) i spen[dt] (?:[a-z ]*money )?on(?: in)?(?: <period>)?$",
-            r"\boverview\b|\bmonthly\b|\bmonth by month\b|\bover time\b|\btrend\b",
+            r"\boverview\b|\bmonthly\b|\bweekly\b|\bdaily\b|\bmonth by month\b|\bover time\b|\btrend\b",
             r"\bsummary\b|\bsummari[sz]e\b",
             r"\bwhich categor",
         ),
     ),
+    ("share", (r"\b(?:percent|percentage|share|proportion|fraction)\b",)),
     (
         "list",
         (
@@ -233,7 +260,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:spen[dt]|spends|spendings?|expenses?|expenditures?|costs?|pay|paid|paying|outgoings?)\b",
             r"\b(?:money go(?:es)?|money went|going out|went out|gone out|blow|blew|burn(?:ed|t)?|damage)\b",
             r"\b(?:set me back|shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|buy|bought)\b",
-            r"\bhow much\b|\btotal\b|\bsum\b|\bamount\b",
+            r"\bhow much\b|\btotal\b|\bsum\b|\bamount\b|\bcharged? me\b|\b(?:waste|wasted)\b",
         ),
     ),
 ]
@@ -257,7 +284,22 @@ _GROUPS: list[tuple[By, re.Pattern[str]]] = [
         "month",
         re.compile(
             r"\b(?:by|per|each|every|for each|over the|across the) months?\b|\bmonth by month\b|\bmonthly\b|"
-            r"\bwhich month\b|\bover time\b|\btrend\b"
+            r"\bwhich month\b|\b(?:expensive|highest) month\b|\bover time\b|\btrend\b"
+        ),
+    ),
+    (
+        "week",
+        re.compile(
+            r"\b(?:by|per|each|every|for each|over the|across the) weeks?\b|\bweek by week\b|\bweekly\b|"
+            r"\bwhich week\b|\b(?:expensive|highest) week\b"
+        ),
+    ),
+    (
+        "day",
+        re.compile(
+            r"\b(?:by|per|each|every|for each) days?\b|\bday by day\b|\bdaily\b|\b(?:which|what) day\b|"
+            r"\b(?:expensive|highest) day\b|"
+            r"\bwhen did i spend\b"
         ),
     ),
     ("account", re.compile(r"\b(?:by|per|each|for each) (?:account|card)s?\b|\bwhich (?:account|card)\b")),
@@ -272,8 +314,18 @@ FOLLOW_UP = re.compile(
 )
 """How a question begins that goes on with the one before."""
 
-POINTS_BACK = re.compile(r"\b(?:it|its|that|them|those|these|this(?! <)|there|the same|ones|same)\b")
+POINTS_BACK = re.compile(r"\b(?:it|its|that|they|them|those|these|this(?! <)|there|the same|ones|same)\b")
 """Words that stand for what was asked before."""
+
+NOT_DONE = re.compile(
+    r"^(?!(?:which|what|list|show)\b.*\bsubscri)(?!.*\bbudget)"
+    r"(?:.*\b(?:cancel|unsubscribe|terminate)\b|"
+    r"(?:(?:please|pls|(?:can|could|would) you|i (?:want|need) to|i would like to|i'd like to|help me)\s+)*"
+    r"(?:pay(?= (?:<_merchant>|my|the|off|\d))|"
+    r"(?:transfer|send|delete|remove|rename|block|dispute|freeze|close|stop|invest)"
+    r"(?= (?:<|my|the|all|this|that|\d|money|tags?|categor|merchants?|accounts?|rules?))))"
+)
+"""Orders that nobody here can carry out: a figure would be no answer to them."""
 
 STEP_VERBS = (
     "compare|chart|plot|graph|draw|write|create|make|save|show|list|tell|import|tag|put|give|categori[sz]e|"
@@ -313,6 +365,8 @@ _EVERYDAY = _words(
     "perhaps i'd i'm i've what's how's it's that's let's didn't don't doesn't isn't wasn't both either "
     "such people someone somebody anyone anybody bank banks online page screen number numbers figure "
     "figures terms regard regards respect general particular addition case fact status soon later "
+    "receive except excluding exclude excl whatever hows ive im cant "
+    "rides orders trips meals ordered typically "
     "develop track cost charged billed bill percentage percent share part rate got become became"
 )
 

@@ -2,6 +2,7 @@
 
 Reading is pure; only ``mapping``, ``reading``, ``importing`` and ``undo`` look into the ledger.
 
+* ``account_kinds``: the kind of an account by words
 * ``accounts``: which account of the ledger a statement belongs to
 * ``amounts``: amounts as banks write them
 * ``balances``: running balances prove which sign is money out

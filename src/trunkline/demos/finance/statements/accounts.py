@@ -54,8 +54,14 @@ def find_account(accounts: Sequence[LedgerAccount], words: str) -> LedgerAccount
     return named[0] if named else None
 
 
-def new_account(hint: Account, name: str | None, currency: str) -> LedgerAccount:
-    """Give the account that an import makes; the same statement always gives the same id."""
+def new_account(
+    hint: Account, name: str | None, currency: str, kind: AccountKind | None = None
+) -> LedgerAccount:
+    """Give the account that an import makes; the same statement always gives the same id.
+
+    ``kind`` counts where the file itself does not say; without one it is a checking account.
+    """
+    found = hint.kind or kind or "checking"
     is_number = name is not None and mask_text(name) == mask_number(name)
     number = plain_number(hint.number or (name if name is not None and is_number else ""))
     key = number or (name or "").casefold()
@@ -63,13 +69,13 @@ def new_account(hint: Account, name: str | None, currency: str) -> LedgerAccount
     given = (
         (None if is_number else name)
         or hint.name
-        or " ".join(filter(None, (hint.institution or kinds[hint.kind], number[-4:])))
+        or " ".join(filter(None, (hint.institution or kinds[found], number[-4:])))
     )
     return LedgerAccount(
         id=f"file-{hashlib.sha256(key.encode()).hexdigest()[:12]}",
         # Answers and models read the name, and never a whole number.
         name=shorten(mask_text(given), 80),
-        kind=hint.kind,
+        kind=found,
         currency=currency,
         number=number,
         institution=shorten(hint.institution or "", 80),

@@ -34,6 +34,12 @@ def proven_sign(
     return best
 
 
+def count_explained(pairs: Sequence[tuple[Decimal, Decimal]], newest_first: bool | None) -> int:
+    """Count the steps between two rows that signed amounts explain."""
+    orders = (True, False) if newest_first is None else (newest_first,)
+    return max(_count(pairs, newest, 1) for newest in orders)
+
+
 def _count(pairs: Sequence[tuple[Decimal, Decimal]], newest_first: bool, factor: int) -> int:
     """Count the steps between two rows that a sign explains."""
     rows = pairs[::-1] if newest_first else pairs

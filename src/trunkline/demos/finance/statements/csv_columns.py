@@ -14,6 +14,7 @@ from decimal import Decimal
 
 import msgspec
 
+from trunkline.demos.finance.ledger.results import decimals
 from trunkline.demos.finance.statements.amounts import (
     DecimalMark,
     detect_decimal,
@@ -23,18 +24,18 @@ from trunkline.demos.finance.statements.amounts import (
     parse_currency,
     parse_direction,
 )
-from trunkline.demos.finance.statements.balances import proven_sign
+from trunkline.demos.finance.statements.balances import count_explained, proven_sign
 from trunkline.demos.finance.statements.csv_layout import Table, is_booking, normalise
 from trunkline.demos.finance.statements.dates import DateOrder, detect_order, looks_like_date, parse_date
-from trunkline.demos.finance.statements.header_words import Role, roles_of
+from trunkline.demos.finance.statements.header_words import Role, is_foreign, roles_of
 from trunkline.demos.finance.statements.mapping import Draft, Sign
 
 _ALL = {
     "pending": """pending|vorgemerkt|pendiente|authorised|authorized|offen|reserviert|processing|en attente|
-        in sospeso""",
+        in sospeso|umsatz vorgemerkt|ausstehend""",
     "void": "reverted|failed|declined|cancelled|canceled|rejected|abgelehnt|storniert|denied|refused",
     "done": """completed|posted|gebucht|booked|cleared|settled|complete|done|comptabilise|executed|verbucht|
-        paid""",
+        paid|umsatz gebucht|abgeschlossen""",
     "currency": "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD|NZD|INR|BRL|TRY|€|$|£|¥",
 }
 _WORDS = {name: frozenset(map(str.strip, words.split("|"))) for name, words in _ALL.items()}
@@ -62,7 +63,8 @@ class _Columns:
         self._records = whole or list(some)
         self._cells = {index: self._filled(index) for index in range(self._width)}
         names = [normalise(cell) for cell in table.header or ()]
-        self._roles = [roles_of(names[index]) if index < len(names) else {} for index in range(self._width)]
+        self._names = [names[index] if index < len(names) else "" for index in range(self._width)]
+        self._roles = [roles_of(name) for name in self._names]
         self._taken: set[int] = set()
 
     def draft(self) -> Draft:
@@ -89,14 +91,18 @@ class _Columns:
         balance = self._take("balance", looks_like_amount)
         if amount is None and debit is None and credit is None:
             amount, balance = self._unnamed_amount(balance, self._newest_first(date))
-        currency_column = self._take("currency", lambda cell: parse_currency(cell) is not None)
-        if currency_column is None:
-            currency_column = self._only(lambda cell: cell in _NAMED)
+        currency = self._common_currency(amount, debit, credit, balance)
+        currency_column = self._currency_column(amount, debit, credit)
         status = self._take("status", _is_status)
-        marker = self._take("marker", lambda cell: parse_direction(cell) is not None)
+        marker = self._take("marker", _is_direction)
+        if marker is None and self._table.header is not None:
+            # One German bank has S and H in a column without a name.
+            marker = self._only(_is_direction, lambda index: not self._names[index])
         native_id = self._take("native_id", lambda cell: True)
         account_column = self._own_account()
         decimal = self._decimal([index for index in (amount, debit, credit, balance) if index is not None])
+        if decimal is None:
+            decimal = self._decimal_of_currency(currency_column, amount, debit, credit)
         orders = detect_order(self._cells[date]) if date is not None else ()
         draft = Draft(
             date=date,
@@ -111,16 +117,16 @@ class _Columns:
             marker=marker,
             native_id=native_id,
             account_column=account_column,
-            currency=self._common_currency(amount, debit, credit, balance),
+            currency=currency,
             amounts_name_currency=self._amounts_name_currency(amount, debit, credit),
         )
         sign, used_marker = self._sign(draft)
         if marker is not None and not used_marker:
             self._taken.discard(marker)
+        draft = msgspec.structs.replace(draft, sign=sign, marker=marker if used_marker else None)
+        fee = self._fee(draft)
         texts, fallback = self._texts()
-        return msgspec.structs.replace(
-            draft, sign=sign, marker=marker if used_marker else None, texts=texts, fallback_text=fallback
-        )
+        return msgspec.structs.replace(draft, fee=fee, texts=texts, fallback_text=fallback)
 
     def _filled(self, index: int) -> list[str]:
         return [
@@ -154,12 +160,14 @@ class _Columns:
                 return index
         return None
 
-    def _only(self, check: Callable[[str], bool]) -> int | None:
+    def _only(
+        self, check: Callable[[str], bool], among: Callable[[int], bool] = lambda index: True
+    ) -> int | None:
         """Give the one column whose cells fit; None if there are none or several."""
         found = [
             index
             for index in range(self._width)
-            if index not in self._taken and self._holds(index, check, _ENOUGH)
+            if index not in self._taken and among(index) and self._holds(index, check, _ENOUGH)
         ]
         if len(found) != 1:
             return None
@@ -191,6 +199,44 @@ class _Columns:
                     return amount, other
         return None, balance
 
+    def _currency_column(self, *amounts: int | None) -> int | None:
+        """Find the column with the currency of the amounts; None if their own header names it."""
+        header = self._table.header or ()
+        named = {code for index in amounts if index is not None and header for code in _codes(header[index])}
+        if len(named) == 1:
+            # A column beside "Amount (EUR)" has the currency in which a shop asked for it.
+            return None
+        found = self._take("currency", lambda cell: parse_currency(cell) is not None)
+        if found is not None:
+            return found
+        return self._only(lambda cell: cell in _NAMED, lambda index: not is_foreign(self._names[index]))
+
+    def _fee(self, draft: Draft) -> int | None:
+        """Find fees that are not in the amounts: the running balances have gone down by both."""
+        if draft.amount is None or draft.balance is None or draft.decimal is None:
+            return None
+        if draft.sign not in ("negative_is_out", "positive_is_out"):
+            return None
+        order = self._newest_first(draft.date)
+        for index in self._named("fee"):
+            if not self._holds(index, looks_like_amount, _ENOUGH):
+                continue
+            factor = 1 if draft.sign == "negative_is_out" else -1
+            alone: list[tuple[Decimal, Decimal]] = []
+            less: list[tuple[Decimal, Decimal]] = []
+            for record in self._records:
+                moved, fee, left = (
+                    _value(record.cells[column], draft.decimal) if column < len(record.cells) else None
+                    for column in (draft.amount, index, draft.balance)
+                )
+                if moved is not None and left is not None:
+                    alone.append((moved * factor, left))
+                    less.append((moved * factor - (fee or 0), left))
+            if alone != less and count_explained(less, order) > count_explained(alone, order):
+                self._taken.add(index)
+                return index
+        return None
+
     def _own_account(self) -> int | None:
         """Find the column with the own account: the partner's changes from row to row, ours does not."""
         for index in self._named("account"):
@@ -207,17 +253,21 @@ class _Columns:
     def _texts(self) -> tuple[tuple[int, ...], int | None]:
         """Give the columns of the description, who first; then the kind of booking as a fallback."""
         payee = self._named("payee")[:2]
-        text = [index for index in self._named("text") if index not in payee][:3]
-        kind = [index for index in self._named("type") if index not in (*payee, *text)][:1]
+        named = [index for index in self._named("text") if index not in payee]
+        # "Details" may hold nothing but DEBIT and CREDIT.
+        told = [index for index in named if not self._holds(index, _is_direction, _ENOUGH)]
+        text = (told or named)[:3]
+        kind = [index for index in self._named("type") if index not in (*payee, *text)]
         # Also those that are empty in this file: the description must be the same one in the next.
         chosen = [*payee, *text]
         if not any(self._cells[index] for index in chosen):
             free = [
-                index
-                for index in range(self._width)
-                if index not in self._taken and index not in kind and self._is_text(index)
+                index for index in range(self._width) if index not in self._taken and self._is_text(index)
             ]
-            chosen += sorted(free, key=lambda index: -sum(map(len, self._cells[index])))[:2]
+            longest = sorted(free, key=lambda index: -sum(map(len, self._cells[index])))
+            # At one German bank "Buchungstext" is the whole description, and not the kind of booking.
+            kind = [index for index in kind if index != next(iter(longest), None)]
+            chosen += [index for index in longest if index not in kind][:2]
         fallback = next(iter(kind), None)
         return tuple(chosen), fallback
 
@@ -231,6 +281,18 @@ class _Columns:
     def _decimal(self, columns: Sequence[int]) -> DecimalMark | None:
         styles = detect_decimal(cell for index in columns for cell in self._cells[index])
         return next(iter(styles)) if len(styles) == 1 else None
+
+    def _decimal_of_currency(self, currency: int | None, *columns: int | None) -> DecimalMark | None:
+        """Tell the mark of amounts in a currency without cents: the one that they show parts thousands."""
+        if currency is None:
+            return None
+        codes = [parse_currency(cell) for cell in self._cells[currency]]
+        if not codes or any(code is None or decimals(code) for code in codes):
+            return None
+        marks = {char for cell in self._amounts(*columns) for char in cell if char in ".,"}
+        if len(marks) != 1:
+            return None
+        return "point" if marks == {","} else "comma"
 
     def _amounts(self, *columns: int | None) -> Iterable[str]:
         return (cell for index in columns if index is not None for cell in self._cells[index])
@@ -258,6 +320,8 @@ class _Columns:
         """Tell which amounts are money out, and whether the marker column is used for it."""
         if draft.debit is not None or draft.credit is not None:
             return "two_columns", False
+        if draft.amount is None and draft.marker is not None:
+            return "marker", True  # Whichever column a person chooses, this one says in or out.
         if draft.amount is None or draft.decimal is None:
             return None, False
         values = [
@@ -350,6 +414,10 @@ def _codes(cell: str) -> set[str]:
     """Give the currencies that a text names: symbols, and the codes of the common ones."""
     words = re.split(r"[^A-Z€$£¥]+", re.sub(r"(?i)\beuros?\b", "EUR", cell))
     return {code for word in words if word in _NAMED and (code := parse_currency(word))}
+
+
+def _is_direction(cell: str) -> bool:
+    return parse_direction(cell) is not None
 
 
 def _is_status(cell: str) -> bool:

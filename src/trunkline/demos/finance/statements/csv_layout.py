@@ -102,7 +102,8 @@ def read_table(text: str) -> Table:
         first = next((index for index, one in enumerate(records) if is_booking(one.cells)), 0)
         return Table(delimiter, tuple(records[:first]), None, tuple(records[first:]), quoting)
     header = list(records[at].cells)
-    while len(header) > 1 and not header[-1].strip():
+    below = records[at + 1 : at + 1 + _SAMPLE_RECORDS]
+    while len(header) > 1 and not header[-1].strip() and not _is_filled(below, len(header) - 1):
         header.pop()  # Some banks end each line with a delimiter.
     return Table(delimiter, tuple(records[:at]), tuple(header), tuple(records[at + 1 :]), quoting)
 
@@ -187,6 +188,10 @@ def _find_header(records: Sequence[Record]) -> int | None:
     same_width = len(records[above].cells) == len(records[first].cells)
     words = not any(looks_like_amount(cell) or looks_like_date(cell) for cell in cells)
     return above if same_width and words and len(cells) >= 2 else None
+
+
+def _is_filled(records: Sequence[Record], index: int) -> bool:
+    return any(len(one.cells) > index and one.cells[index].strip() for one in records)
 
 
 def _shape(cell: str) -> str:

@@ -47,6 +47,12 @@ _SUMMARY = re.compile(
     r"neuer kontostand|balance|opening|closing|beginning|ending|solde|ancien solde|nouveau solde|end of|"
     r"totale|ubertrag|abschluss|page|seite|stand)\b"
 )
+_BALANCE = re.compile(
+    r"(opening|closing|beginning|ending|starting|final) balance|balance (brought|carried) forward|"
+    r"(anfangs|end|schluss)saldo|(alter|neuer) kontostand|(ancien|nouveau) solde|"
+    r"saldo (inicial|final|iniziale|finale)"
+)
+"""What a row is called that shows a balance in the place of an amount."""
 _FOOTER_CELLS = 2
 
 
@@ -70,8 +76,12 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
             continue
         try:
             account, row, note = reader.read(record)
+            if _BALANCE.fullmatch(normalise(row.description)):
+                note = f"line {record.line} is no booking: {record}"
         except ValueError as error:
-            if reader.is_note(record, after_bookings=index > last):
+            if (left_out := reader.why_left_out(record)) is not None:
+                notes.append(left_out)
+            elif reader.is_note(record, after_bookings=index > last):
                 notes.append(f"line {record.line} is no booking: {record}")
             else:
                 problems.append(Problem(line=record.line, text=str(record), reason=str(error)))
@@ -85,7 +95,7 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
     default = account_of(table)
     statements: list[Statement] = []
     for number, ours in (rows or {None: []}).items():
-        account = default if number is None else Account(number=number)
+        account = default if number is None else _named_account(number)
         first = not statements
         statements.append(
             Statement(
@@ -119,6 +129,11 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])) % 97 == 1
 
 
+def _named_account(cell: str) -> Account:
+    """Give the account of a column: its number, or "Main account" as its name."""
+    return Account(number=cell) if any(map(str.isdigit, cell)) else Account(name=cell)
+
+
 class _Reader:
     """Reads one record after the other."""
 
@@ -139,6 +154,15 @@ class _Reader:
             return True
         filled = sum(bool(cell.strip()) for cell in cells)
         return after_bookings and not dated and (filled <= _FOOTER_CELLS or not moved)
+
+    def why_left_out(self, record: Record) -> str | None:
+        """Say why a record needs no date: it is pending, as its status or the date's place says, or void."""
+        words = {normalise(self._cell(record.cells, at)) for at in (self._mapping.status, self._mapping.date)}
+        if words & VOID:
+            return f"line {record.line} was not carried out ({(words & VOID).pop()}): {record}"
+        if words & PENDING:
+            return f"line {record.line} is pending: {record}"
+        return None
 
     def read(self, record: Record) -> tuple[str | None, StatementRow, str | None]:
         """Give the account, the booking, and why it is left out if it is; ValueError says what is wrong."""
@@ -190,6 +214,8 @@ class _Reader:
                     raise ValueError(f"{self._cell(cells, mapping.marker)!r} is neither debit nor credit")
                 # A minus together with a D or S is the same said twice.
                 value = -abs(value) if marker == "out" else (abs(value) if marker == "in" else value)
+        if mapping.fee is not None and (fee := self._cell(cells, mapping.fee)):
+            value -= self._parse(fee)[0]
         named = self._cell(cells, mapping.currency_column)
         currency = (parse_currency(named) if named else None) or beside or mapping.currency
         if currency is None:

@@ -12,12 +12,13 @@ from typing import Literal, get_args
 
 Role = Literal[
     "date", "value_date", "amount", "debit", "credit", "balance", "currency", "payee", "text", "type",
-    "marker", "status", "account", "native_id",
+    "marker", "status", "account", "native_id", "fee",
 ]  # fmt: skip
 
 _WORDS: dict[Role, str] = {
     "date": """
-        posting date|post date|posted date|date posted|booking date|buchungstag|buchungsdatum|buchung|
+        posting date|post date|posted date|date posted|booking date|clearing date|
+        buchungstag|buchungsdatum|buchung|
         completed date|date comptable|date operation|date de l operation|date de operation|dateop|
         date d operation|data contabile|fecha operacion|fecha de operacion|fecha contable|boekdatum|
         date|datum|fecha|data|data operazione|transaction date|trans date|transaktionsdatum|umsatzdatum|
@@ -48,7 +49,7 @@ _WORDS: dict[Role, str] = {
     "balance": """
         balance|running balance|running bal|saldo|kontostand|saldo nach buchung|saldo eur|solde|
         solde eur|balance after|balance eur|balance usd|balance gbp|account balance|saldo contabile|
-        neuer saldo|closing balance
+        neuer saldo|closing balance|guthaben|saldo na trn
     """,
     "currency": """
         currency|wahrung|waehrung|devise|moneda|divisa|valuta|munt|currency code|transaction currency|
@@ -57,13 +58,15 @@ _WORDS: dict[Role, str] = {
     "payee": """
         payee|merchant|merchant name|name zahlungsbeteiligter|beguenstigter zahlungspflichtiger|
         begunstigter zahlungspflichtiger|auftraggeber empfanger|auftraggeber empfaenger|
-        auftraggeber begunstigter|auftraggeber beguenstigter|zahlungsempfanger in|zahlungsempfanger|
+        auftraggeber begunstigter|auftraggeber beguenstigter|begunstigter auftraggeber|
+        beguenstigter auftraggeber|zahlungsempfanger in|zahlungsempfanger|
         zahlungsempfaenger in|empfanger|empfaenger|empfanger in|partner name|partnername|gegenpartei|
         counterparty|counter party|counterparty name|beneficiary|beneficiaire|tiers|beneficiario|
         naam tegenpartij|tegenpartij naam|name|naam|to|recipient
     """,
     "text": """
-        description|transaction description|memo|verwendungszweck|buchungsdetails|umsatztext|text|
+        description|transaction description|beschreibung|label|
+        memo|verwendungszweck|buchungsdetails|umsatztext|text|
         buchungstext umsatztext|details|libelle|libelle operation|libelle de l operation|narrative|
         particulars|concepto|descripcion|descrizione|causale|omschrijving|naam omschrijving|
         mededelingen|payment reference|reference|referenz|betreff|note|notes|payment details|
@@ -71,26 +74,30 @@ _WORDS: dict[Role, str] = {
         intitule|nature de l operation|detail|mitteilung|avisierungstext|extended details|booking text
     """,
     "type": """
-        type|transaction type|buchungstext|umsatzart|umsatztyp|vorgang|transaktionstyp|type operation|
+        type|typ|transaction type|buchungstext|umsatzart|umsatztyp|vorgang|transaktionstyp|type operation|
         type d operation|mutatiesoort|code|trans type|payment type|buchungsart|art
     """,
     "marker": """
         debit credit|credit debit|cr dr|dr cr|d c|c d|s h|soll haben|af bij|credit debit indicator|
-        debit credit indicator|sign|kennzeichen|sens|soll haben kennzeichen|cd|dc|haben soll|+|details|
-        type|transaction type
+        debit credit indicator|sign|kennzeichen|sens|soll haben kennzeichen|cd|dc|haben soll|+|direction|
+        details|type|transaction type
     """,
     "status": """
-        status|state|umsatzstatus|transaction status|buchungsstatus|statut|estado|stato
+        status|state|info|umsatzstatus|transaction status|buchungsstatus|statut|estado|stato
     """,
     "account": """
         auftragskonto|iban auftragskonto|bezeichnung auftragskonto|account number|account|account id|
         account iban|own account|konto|kontonummer|compte|numero de compte|cuenta|conto|rekening|
-        rekeningnummer|iban|account name|bank account|card number|karte|kartennummer|card no|card member
+        rekeningnummer|iban|iban bban|accountnum|
+        account name|bank account|card number|karte|kartennummer|card no|card member
     """,
     "native_id": """
         transaction id|transactionid|transaktions id|transaktionsnummer|unique id|fitid|
         transaction reference number|id transaction|numero d operation|transaktionscode|
         transactiereferentie|transaction number|id
+    """,
+    "fee": """
+        fee|fees|total fees|gebuhr|gebuhren|gebuehr|frais|commission|comision|kosten
     """,
 }
 
@@ -104,27 +111,16 @@ def _ranks() -> dict[str, dict[Role, int]]:
 
 
 _RANKS = _ranks()
-_NOT_OURS = frozenset(
-    (
-        "foreign",
-        "fremd",
-        "original",
-        "exchange",
-        "rate",
-        "fee",
-        "gebuhr",
-        "kurs",
-        "local",
-        "devise",
-        "ursprung",
-    )
-)
+_FOREIGN = "foreign|fremd|original|exchange|rate|fee|gebuhr|kurs|local|devise|ursprung|oorspr|target"
+_NOT_OURS = frozenset(_FOREIGN.split("|"))
 """Words beside an amount that say that it is another one than the account's."""
 
 
 def roles_of(cell: str) -> dict[Role, int]:
     """Give the roles of a normalised header cell, each with its rank among the words for it."""
     found = _RANKS.get(cell)
+    if found is None and (numbered := cell.rstrip("0123456789 ")) != cell:
+        found = _RANKS.get(numbered)  # "Description 1", "Beschreibung2"
     if found is None:
         # "Amount (EUR)", "Betrag €", "Balance in GBP": the word before the currency.
         stem = cell.removesuffix(" in").rsplit(" ", 1)
@@ -133,6 +129,12 @@ def roles_of(cell: str) -> dict[Role, int]:
     if found is not None and not _NOT_OURS.isdisjoint(cell.split()):
         return {role: rank for role, rank in found.items() if role not in ("amount", "balance")}
     return found or {}
+
+
+def is_foreign(cell: str) -> bool:
+    """Whether a normalised header cell is about another currency than the account's."""
+    words = cell.split()
+    return len(words) > 1 and not _NOT_OURS.isdisjoint(words)
 
 
 def count_roles(cells: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from trunkline.demos.finance.ledger.classification import Classified, classify
+from trunkline.demos.finance.ledger.classification import classify
 from trunkline.demos.finance.ledger.results import Money
 from trunkline.demos.finance.statements.accounts import LedgerAccount, insert_account
 from trunkline.demos.finance.statements.identity import Candidate, Known, identify_rows, match_other_sources
@@ -93,7 +93,8 @@ class ImportPlan(msgspec.Struct, frozen=True, kw_only=True):
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What an import did."""
 
-    import_id: int
+    import_id: int | None
+    """None if the ledger had every row already: then there is nothing to undo, and no record."""
     file: str
     added: int
     known: int
@@ -104,7 +105,6 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
     """Rows that could not be read."""
     accounts: tuple[LedgerAccount, ...]
-    classified: Classified
 
 
 class _Sorted(NamedTuple):
@@ -168,25 +168,25 @@ def apply_import(
     """Carry out a plan, in the transaction of the caller (``Ledger.writing``)."""
     if plan.problems and unreadable == "refuse":
         raise StatementError(f"{shorten(plan.file, 200)} was not imported: {explain_problems(plan)}")
-    for account in plan.accounts:
-        insert_account(db, account)
-    import_id = begin_import(db, at, plan.format, plan.file, plan.digest)
+    rows = [*plan.new, *plan.known, *plan.possible_duplicates]
+    sorted_rows = [
+        _sort(db, account.id, sorted_by_line(one for one in rows if one.account_id == account.id))
+        for account in plan.accounts
+    ]
+    import_id = None
+    if any(found.new or found.possible for found in sorted_rows):
+        import_id = begin_import(db, at, plan.format, plan.file, plan.digest)
     added = known = possible = 0
-    for account in plan.accounts:
-        rows = [*plan.new, *plan.known, *plan.possible_duplicates]
-        found = _sort(db, account.id, sorted_by_line(one for one in rows if one.account_id == account.id))
-        fresh = [*found.new, *(found.possible if duplicates == "add" else ())]
-        for one in fresh:
-            insert_transaction(db, import_id, one)
-        for one in (*found.known, *(found.possible if duplicates == "skip" else ())):
-            if one.transaction_id is not None:
-                record_sighting(db, import_id, one.account_id, one.identity, one.transaction_id)
-        added += len(fresh)
+    for account, found in zip(plan.accounts, sorted_rows, strict=True):
+        if import_id is not None:
+            added += _apply_rows(db, import_id, account, found, add_possible=duplicates == "add")
         known += len(found.known)
         possible += len(found.possible)
         if plan.fingerprint is not None and plan.mapping is not None:
             save_mapping(db, plan.fingerprint, plan.mapping, account.id)
     db.execute("UPDATE imports SET added = ? WHERE id = ?", (added, import_id))
+    if import_id is not None:
+        classify(db)
     return Imported(
         import_id=import_id,
         file=plan.file,
@@ -197,8 +197,21 @@ def apply_import(
         pending=plan.pending,
         left_out=len(plan.problems),
         accounts=plan.accounts,
-        classified=classify(db),
     )
+
+
+def _apply_rows(
+    db: sqlite3.Connection, import_id: int, account: LedgerAccount, found: _Sorted, *, add_possible: bool
+) -> int:
+    """Add the new rows of an account, and record which known ones this import showed too."""
+    insert_account(db, account)
+    fresh = [*found.new, *(found.possible if add_possible else ())]
+    for one in fresh:
+        insert_transaction(db, import_id, one)
+    for one in (*found.known, *(() if add_possible else found.possible)):
+        if one.transaction_id is not None:
+            record_sighting(db, import_id, one.account_id, one.identity, one.transaction_id)
+    return len(fresh)
 
 
 def explain_problems(plan: ImportPlan) -> str:

@@ -25,13 +25,9 @@ _SHOWN_COLUMNS = 12
 _MOST_KEPT_ACCOUNTS = 50
 
 
-class CsvMapping(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which column holds what, counted from 0, and how it is written."""
+class _Columns(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which column holds what, counted from 0; None for what a file does not have."""
 
-    date: int
-    date_order: DateOrder
-    decimal: DecimalMark
-    sign: Sign
     amount: int | None = None
     debit: int | None = None
     credit: int | None = None
@@ -47,29 +43,28 @@ class CsvMapping(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     account_column: int | None = None
     status: int | None = None
     native_id: int | None = None
+    fee: int | None = None
+    """The column of fees that are not in the amounts."""
+
+
+class CsvMapping(_Columns, frozen=True, kw_only=True, omit_defaults=True):
+    """The columns of a file, and how their cells are written."""
+
+    date: int
+    date_order: DateOrder
+    decimal: DecimalMark
+    sign: Sign
     accounts: tuple[str, ...] = ()
     """The ids of the accounts that files with this header were imported into."""
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class Draft(_Columns, frozen=True, kw_only=True):
     """What could be told about the columns of a file: None is an open question."""
 
     date: int | None = None
     date_order: DateOrder | None = None
     decimal: DecimalMark | None = None
     sign: Sign | None = None
-    amount: int | None = None
-    debit: int | None = None
-    credit: int | None = None
-    marker: int | None = None
-    texts: tuple[int, ...] = ()
-    fallback_text: int | None = None
-    currency_column: int | None = None
-    currency: str | None = None
-    balance: int | None = None
-    account_column: int | None = None
-    status: int | None = None
-    native_id: int | None = None
     amounts_name_currency: bool = False
     """Whether each amount has its currency beside it."""
 
@@ -109,7 +104,7 @@ def open_fields(table: Table, draft: Draft) -> dict[str, Any]:
                 {"const": "negative_is_out", "title": "those with a minus"},
                 {"const": "positive_is_out", "title": "those without a minus (as on some cards)"},
             ],
-            "default": "negative_is_out",
+            # No default: a wrong sign makes income of all payments, and here neither is the likely one.
         }
     if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
         fields["currency"] = {

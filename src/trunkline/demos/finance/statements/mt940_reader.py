@@ -84,6 +84,9 @@ def _read_one(library: Any, text: str, line: int) -> Statement:
         )
     number = str(parsed.data.get("account_identification") or "").strip() or None
     currency = next((row.currency for row in rows), None)
+    if number and currency:
+        # Some banks write the currency behind the number.
+        number = re.sub(rf"(?<=\d){currency}$", "", number)
     return Statement(
         format="mt940",
         account=Account(number=number, currency=currency),

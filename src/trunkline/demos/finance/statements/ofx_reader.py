@@ -280,6 +280,10 @@ class _Tree:
     def begin(self, tag: str, *, empty: bool) -> None:
         """Begin an aggregate or a leaf."""
         self._leaf = None
+        if tag in _BOOKINGS and any(one.name in _BOOKINGS for one in self._stack):
+            # A booking has none inside of it: some files do not close them.
+            while self._stack.pop().name not in _BOOKINGS:
+                pass
         if tag not in _AGGREGATES:
             # The first one counts: extensions of banks come last.
             if not empty and tag not in self._stack[-1].leaves:

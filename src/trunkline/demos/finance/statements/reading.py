@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import msgspec
 
+from trunkline.demos.finance.statements.account_kinds import KINDS, kind_by_words, read_kind
 from trunkline.demos.finance.statements.accounts import (
     LedgerAccount,
     find_account,
@@ -31,10 +33,21 @@ from trunkline.demos.finance.statements.mapping import (
 )
 from trunkline.demos.finance.statements.mt940_reader import read_mt940
 from trunkline.demos.finance.statements.ofx_reader import read_ofx
-from trunkline.demos.finance.statements.statement import Account, Format, Statement, StatementError
+from trunkline.demos.finance.statements.statement import (
+    Account,
+    AccountKind,
+    Format,
+    Statement,
+    StatementError,
+)
 from trunkline.demos.finance.statements.text_encoding import decode_text
 from trunkline.questions import Form
 
+FIELDS = (
+    *("date_column", "date_order", "amount_column", "decimal", "sign", "currency"),
+    *("account", "account_kind"),
+)
+"""What a form may ask for."""
 _BALANCES_DIFFER = "the running balances of the file do not fit its amounts: look at the rows first"
 
 
@@ -72,9 +85,12 @@ def read_file(
     if format == "csv":
         return _read_csv(db, file, data, account, answers)
     statements = read_ofx(data) if format == "ofx" else read_mt940(data)
-    found = _assign(db, statements, account or _answered_account(answers), ())
+    wanted = account or _answered_account(answers)
+    kind = _kind_of(file, wanted, answers)
+    found = _assign(db, statements, wanted, (), kind)
     if found is None:
-        return _question(db, file, {}, "", ask_account=True)
+        is_open = kind is None and any(one.account is None or one.account.kind is None for one in statements)
+        return _question(db, file, {}, "", ask_account=True, ask_kind=is_open)
     return ReadFile(format, found, None, None)
 
 
@@ -84,34 +100,43 @@ def _read_csv(
     table = read_table(decode_text(data)[0])
     kept = load_mapping(db, table.fingerprint)
     wanted = account or _answered_account(answers)
-    if kept is not None and not (set(answers) - {"account"}):
+    above = " ".join(cell for record in table.preamble for cell in record.cells)
+    kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
+    if kept is not None and not (set(answers) - {"account", "account_kind"}):
         read = read_csv(table, kept)
         if _still_fits(read):
-            found = _assign(db, read.statements, wanted, kept.accounts)
+            found = _assign(db, read.statements, wanted, kept.accounts, kind)
             if found is None:
-                return _question(db, file, {}, first_rows(table), ask_account=True)
+                rows = first_rows(table)
+                return _question(db, file, {}, rows, ask_account=True, ask_kind=kind is None)
             return ReadFile("csv", found, table.fingerprint, kept)
     draft = answer_draft(table, draft_mapping(table), dict(answers))
     if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
         known = _known_account(db, table, wanted, kept.accounts if kept else ())
         draft = msgspec.structs.replace(draft, currency=known.currency if known else None)
     mapping = finish_draft(draft)
+    if kind is None and draft.sign == "positive_is_out":
+        kind = "card"  # Only those show what was paid without a minus.
+    if kind is None and draft.account_column is not None and table.header is not None:
+        kind = kind_by_words(table.header[draft.account_column])  # "Card No."
     ask_account = (
         wanted is None
         and draft.account_column is None
         and account_of(table) is None
         and _known_account(db, table, wanted, kept.accounts if kept else ()) is None
     )
+    ask_kind = kind is None
     if mapping is None or ask_account:
-        return _question(db, file, open_fields(table, draft), first_rows(table), ask_account=ask_account)
+        fields, rows = open_fields(table, draft), first_rows(table)
+        return _question(db, file, fields, rows, ask_account=ask_account, ask_kind=ask_kind)
     read = read_csv(table, mapping)
     statements = list(read.statements)
     if read.balance_agrees is False:
         first = statements[0]
         statements[0] = msgspec.structs.replace(first, notes=(*first.notes, _BALANCES_DIFFER))
-    found = _assign(db, statements, wanted, kept.accounts if kept else ())
+    found = _assign(db, statements, wanted, kept.accounts if kept else (), kind)
     if found is None:
-        return _question(db, file, {}, first_rows(table), ask_account=True)
+        return _question(db, file, {}, first_rows(table), ask_account=True, ask_kind=ask_kind)
     return ReadFile("csv", found, table.fingerprint, mapping)
 
 
@@ -124,6 +149,22 @@ def _still_fits(read: CsvStatement) -> bool:
 
 def _answered_account(answers: Mapping[str, Any]) -> str | None:
     return str(answers["account"]).strip() or None if "account" in answers else None
+
+
+def _kind_of(
+    file: str, wanted: str | None, answers: Mapping[str, Any], above: str = ""
+) -> AccountKind | None:
+    """Give the kind that a new account of a file has; None if nothing tells it."""
+    if "account_kind" in answers:
+        return read_kind(answers["account_kind"])
+    return kind_by_words(wanted or "", PurePath(file).stem, above)
+
+
+def _kind_before(db: sqlite3.Connection, kept: CsvMapping | None) -> AccountKind | None:
+    """Give the kind that all accounts of earlier files with the same header have."""
+    ids = kept.accounts if kept else ()
+    kinds: set[AccountKind] = {account.kind for account in own_accounts(db) if account.id in ids}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _known_account(
@@ -145,18 +186,24 @@ def _only_one(accounts: Sequence[LedgerAccount], before: Sequence[str]) -> Ledge
 
 
 def _assign(
-    db: sqlite3.Connection, statements: Sequence[Statement], wanted: str | None, before: Sequence[str]
+    db: sqlite3.Connection,
+    statements: Sequence[Statement],
+    wanted: str | None,
+    before: Sequence[str],
+    kind: AccountKind | None,
 ) -> list[tuple[LedgerAccount, Statement]] | None:
     """Give each statement its account; None if a file does not say which, and nobody did."""
     accounts = own_accounts(db)
     if wanted is not None and len(statements) > 1:
-        numbers = ", ".join(filter(None, (one.account.number for one in statements if one.account)))
+        numbers = ", ".join(
+            filter(None, (one.account.number or one.account.name for one in statements if one.account))
+        )
         raise StatementError(
             f"it has several accounts ({numbers}): leave the account out, and each gets its own"
         )
     found: list[tuple[LedgerAccount, Statement]] = []
     for statement in statements:
-        account = _one_account(accounts, statement, wanted, before)
+        account = _one_account(accounts, statement, wanted, before, kind)
         if account is None:
             return None
         account = with_own_name(account, accounts)
@@ -166,7 +213,11 @@ def _assign(
 
 
 def _one_account(
-    accounts: Sequence[LedgerAccount], statement: Statement, wanted: str | None, before: Sequence[str]
+    accounts: Sequence[LedgerAccount],
+    statement: Statement,
+    wanted: str | None,
+    before: Sequence[str],
+    kind: AccountKind | None,
 ) -> LedgerAccount | None:
     hint = statement.account or Account()
     counted = Counter(row.currency for row in statement.rows).most_common(1)
@@ -178,14 +229,24 @@ def _one_account(
                 f"it is of account {hint.number}, and {known.name} has the number {known.number}: "
                 "leave the account out, or name another one"
             )
-        return known or new_account(hint, wanted, currency)
+        return known or new_account(hint, wanted, currency, kind)
     if hint.number:
-        return find_account(accounts, hint.number) or new_account(hint, hint.name, currency)
+        return find_account(accounts, hint.number) or new_account(hint, hint.name, currency, kind)
+    if hint.name:
+        # Another bank's account may have the same name, and has a number then.
+        known = find_account([one for one in accounts if not one.number], hint.name)
+        return known or new_account(hint, hint.name, currency, kind or kind_by_words(hint.name))
     return _only_one(accounts, before)
 
 
 def _question(
-    db: sqlite3.Connection, file: str, fields: dict[str, Any], rows: str, *, ask_account: bool
+    db: sqlite3.Connection,
+    file: str,
+    fields: dict[str, Any],
+    rows: str,
+    *,
+    ask_account: bool,
+    ask_kind: bool,
 ) -> ImportQuestion:
     if ask_account:
         names = ", ".join(account.name for account in own_accounts(db)[:10])
@@ -195,11 +256,21 @@ def _question(
             "minLength": 1,
             "maxLength": 80,
         }
+    required = list(fields)
+    if ask_account and ask_kind:
+        fields["account_kind"] = {
+            "type": "string",
+            "title": "What is it, if it is a new account?",
+            "oneOf": [{"const": kind, "title": title} for kind, title in KINDS.items()],
+        }
+        if "sign" not in fields:
+            # Else the answer about the sign tells it: a file without minuses is a card's.
+            fields["account_kind"]["default"] = "checking"
     count = len(fields)
     intro = f"{file} does not tell {'one thing' if count == 1 else f'{count} things'}."
     shown = f" Its first rows:\n\n{rows}" if rows else ""
     return ImportQuestion(
         file=file,
         message=f"{intro}{shown}",
-        fields={"type": "object", "properties": fields, "required": list(fields)},
+        fields={"type": "object", "properties": fields, "required": required},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import ClassVar, Literal
 
 import msgspec
@@ -46,7 +47,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
     number: str | None = None
     name: str | None = None
-    kind: AccountKind = "checking"
+    kind: AccountKind | None = None
+    """None when the file does not say."""
     currency: str | None = None
     institution: str | None = None
 
@@ -84,7 +86,15 @@ def join_texts(*texts: str | None) -> str:
     """Join the parts of a description; a part that another one already says is left out."""
     kept: list[str] = []
     for text in (shorten(part or "") for part in texts):
-        if not text or any(text.casefold() in other.casefold() for other in kept):
+        if not text or any(_says(other, text) for other in kept):
             continue
-        kept = [other for other in kept if other.casefold() not in text.casefold()] + [text]
+        kept = [other for other in kept if not _says(text, other)] + [text]
     return shorten(" ".join(kept))
+
+
+def _says(whole: str, part: str) -> bool:
+    """Whether a text has another in whole words: "Vermieter" does not say "Miete"."""
+    whole, part = whole.casefold(), part.casefold()
+    if part not in whole:
+        return False
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None

@@ -1,7 +1,7 @@
 """The tools of the finance agent, for every framework.
 
 * ``bank``: sync with the linked banks
-* ``changes``: tools that change categories and tags
+* ``changes``: tools that change categories, tags and budgets
 * ``documents``: results of the ledger as the JSON that a model reads
 * ``figures``: tools that read figures
 * ``files``: tools that import bank files and write reports

@@ -1,26 +1,32 @@
-"""Tools that change categories and tags: they show what will change, and ask unless the mode allows it."""
+"""Tools that change categories, tags and budgets: they show what changes, and ask unless the mode allows."""
 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
 from trunkline.content import TextBlock
+from trunkline.demos.finance.ledger.analysis.accounts import names
 from trunkline.demos.finance.ledger.categories import TAXONOMY, find_category
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.edits import (
     EditPlan,
+    Undone,
     Unknown,
     apply_edit,
+    last_edit,
+    plan_budget,
     plan_recategorize,
     plan_tag,
     uncategorized,
 )
+from trunkline.demos.finance.ledger.edits import undo_edit as take_back
 from trunkline.demos.finance.ledger.results import format_amount
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
 from trunkline.demos.finance.today import now
-from trunkline.demos.finance.tools.figures import Today, read_filters, read_period
+from trunkline.demos.finance.tools.figures import Today, minor_units, read_filters, read_period
 from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry, ToolResult
 
 __all__ = ["register_changes"]
@@ -51,7 +57,7 @@ def _changed(count: int) -> str:
 
 
 def _may_edit(ctx: ToolContext) -> bool:
-    """Whether the session's mode lets categories and tags be changed without asking."""
+    """Whether the session's mode lets categories, tags and budgets be changed without asking."""
     return ctx.session is not None and ctx.session.mode == "manage"
 
 
@@ -67,8 +73,10 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
 
         def rule(arguments: dict[str, Any], ctx: ToolContext) -> Any:
             plan = make_plan(**arguments)
-            if not plan.changes or _may_edit(ctx):
+            if _may_edit(ctx) or not (plan.changes or _sets_budget(plan)):
                 return "allow"
+            if plan.budget is not None:
+                return Ask(message=f"{plan.title}?", content=TextBlock(text=_budget_change(plan.budget)))
             count = len(plan.changes)
             noun = "transaction" if count == 1 else "transactions"
             return Ask(message=f"{plan.title}: change {count} {noun}?", content=_preview(plan))
@@ -76,7 +84,7 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         return rule
 
     def carry_out(plan: EditPlan) -> int:
-        if plan.changes:
+        if plan.changes or _sets_budget(plan):
             with ledger.writing() as db:
                 apply_edit(db, plan, _now())
         return len(plan.changes)
@@ -99,16 +107,9 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         return ToolResult(document, _changed(changed))
 
     def plan_tags(
-        add: str,
-        start: str | None = None,
-        end: str | None = None,
-        category: str | None = None,
-        merchant: str | None = None,
-        account: str | None = None,
-        tag: str | None = None,
-        currency: str | None = None,
+        add: str, start: str | None = None, end: str | None = None, **named: str | None
     ) -> EditPlan:
-        filters = read_filters(category, merchant, account, tag, currency)
+        filters = read_filters(**named)
         period = read_period(start, end, today()) if start or end else None
         with ledger.reading() as db:
             return plan_tag(db, add, period, filters)
@@ -136,9 +137,69 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             tag: Only those that have this tag already.
             currency: Only those in this currency.
         """
-        plan = plan_tags(add, start, end, category, merchant, account, tag, currency)
-        changed = carry_out(plan)
+        named = {
+            "category": category, "merchant": merchant, "account": account, "tag": tag, "currency": currency
+        }  # fmt: skip
+        changed = carry_out(plan_tags(add, start, end, **named))
         return ToolResult({"tag": add, "changed": changed}, _changed(changed))
+
+    def plan_monthly(
+        category: str, monthly: float | None = None, currency: str | None = None, remove: bool = False
+    ) -> EditPlan:
+        if (monthly is None) is not remove:
+            raise ToolError("give the amount for one month in `monthly`, or `remove`, and not both")
+        with ledger.reading() as db:
+            unit = currency or _budget_currency(db, find_category(category))
+            return plan_budget(db, category, None if monthly is None else minor_units(monthly, unit), unit)
+
+    @registry.register(kind="edit", title="Set the budget of {category}", permission=asking(plan_monthly))
+    def set_budget(
+        category: str, monthly: float | None = None, currency: str | None = None, remove: bool = False
+    ) -> ToolResult:
+        """Set what shall be spent on a category in a month at most, or remove that. Asks the person first.
+
+        Args:
+            category: A category or a group of categories.
+            monthly: The amount for one month, in the units of the currency, such as 400.
+            currency: Its currency such as EUR; without it that of the present budget, or the usual one.
+            remove: Whether the budget is removed.
+        """
+        plan = plan_monthly(category, monthly, currency, remove)
+        changed = _sets_budget(plan)
+        carry_out(plan)
+        assert plan.budget is not None
+        name, unit, before, after = plan.budget
+        document = {
+            "category": name,
+            "before": None if before is None else format_amount(before, unit),
+            "monthly": None if after is None else format_amount(after, unit),
+            "changed": changed,
+        }
+        return ToolResult(document, plan.title if changed else "nothing changed")
+
+    def read_last() -> tuple[int, str] | None:
+        with ledger.reading() as db:
+            return last_edit(db)
+
+    def undo(edit_id: int) -> Undone:
+        with ledger.writing() as db:
+            return take_back(db, _now(), edit_id)
+
+    @registry.register(kind="edit", title="Undo the last change")
+    async def undo_edit(*, ctx: ToolContext) -> ToolResult:
+        """Take the last change of categories, tags or budgets back. Asks the person first.
+
+        Not for an import: that has `undo_import`.
+        """
+        last = await asyncio.to_thread(read_last)
+        if last is None:
+            raise ToolError("there is no change to take back")
+        if not _may_edit(ctx):
+            await ctx.require_permission(f"Take back: {last[1]}?")
+        # The one that was shown, also if another came between.
+        done = await asyncio.to_thread(undo, last[0])
+        document = {"title": done.title, "restored": done.restored, "kept": done.kept}
+        return ToolResult(document, f"taken back: {done.title}")
 
     def plan_merchants(merchants: dict[str, str] | None = None) -> list[EditPlan]:
         return [plan_merchant(merchant, category) for merchant, category in (merchants or {}).items()]
@@ -185,6 +246,25 @@ def register_changes(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
                 if field in names and value not in (None, "", _LEAVE)
             }
         return await asyncio.to_thread(carry_out_all, chosen)
+
+
+def _sets_budget(plan: EditPlan) -> bool:
+    return plan.budget is not None and not plan.is_empty
+
+
+def _budget_change(budget: tuple[str, str, int | None, int | None]) -> str:
+    category, currency, *amounts = budget
+    before, after = ("none" if one is None else format_amount(one, currency) for one in amounts)
+    return f"The monthly budget of {category}: {before} now, {after} then."
+
+
+def _budget_currency(db: sqlite3.Connection, category: str) -> str:
+    """Give the currency of the present budget of a category; if there is none, the one of most rows."""
+    known = db.execute("SELECT currency FROM budgets WHERE category = ?", (category,)).fetchall()
+    found = known[0][0] if len(known) == 1 else next(iter(names(db).currencies), None)
+    if found is None or len(known) > 1:
+        raise ToolError("say of which currency the budget is")
+    return found
 
 
 def _fields(unknown: list[Unknown]) -> dict[str, Any]:

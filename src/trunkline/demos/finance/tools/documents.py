@@ -88,7 +88,7 @@ def spending_document(result: Spending) -> Document:
         for one in result.groups
     ]
     parts = {"by": result.by, "groups": groups, "groups_left_off": result.more} if result.by else {}
-    return {**_basis(result), **parts, "sql": result.sql}
+    return {**_basis(result), "purchases": result.purchases, **parts, "sql": result.sql}
 
 
 def comparison_document(result: Comparison, *, by: str) -> Document:

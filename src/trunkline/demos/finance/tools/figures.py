@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from trunkline.demos.finance.ledger.analysis.accounts import accounts as read_accounts
 from trunkline.demos.finance.ledger.analysis.accounts import names
 from trunkline.demos.finance.ledger.analysis.budgets import budget_status
@@ -23,13 +25,14 @@ from trunkline.demos.finance.ledger.analysis.unusual import unusual_charges as r
 from trunkline.demos.finance.ledger.analysis.why import why
 from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.database import Ledger
-from trunkline.demos.finance.ledger.results import Period, decimals
+from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.results import Period, decimals, month_of
 from trunkline.demos.finance.ledger.selection import Filters
 from trunkline.demos.finance.questions.periods import BEGINNING
 from trunkline.demos.finance.tools import documents
 from trunkline.tools import ToolError, ToolRegistry, ToolResult
 
-__all__ = ["DUE_DAYS", "Today", "read_filters", "read_period", "register_figures"]
+__all__ = ["DUE_DAYS", "Today", "minor_units", "read_filters", "read_period", "register_figures"]
 
 Today = Callable[[], date]
 GroupBy = Literal["category", "merchant", "month", "account", "tag", "week", "day"]
@@ -60,7 +63,7 @@ def read_filters(
     account: str | None = None,
     tag: str | None = None,
     currency: str | None = None,
-    minimum: float | None = None,
+    excluding: Sequence[str] | None = None,
 ) -> Filters:
     """Read the filters of a call; a category by any of its names."""
     return Filters(
@@ -69,11 +72,19 @@ def read_filters(
         account=account,
         tag=tag,
         currency=currency,
-        minimum=None if minimum is None else _minor_units(minimum, currency),
+        excluding=tuple(map(_left_out, excluding or ())),
     )
 
 
-def _minor_units(amount: float, currency: str | None) -> int:
+def _left_out(name: str) -> str:
+    """Give the category that a name means; another name is that of a merchant."""
+    try:
+        return find_category(name)
+    except LedgerError:
+        return name
+
+
+def minor_units(amount: float, currency: str | None) -> int:
     """Give an amount in the minor units of its currency; most have hundredths."""
     if not abs(amount) < _MOST:
         raise ToolError(f"{amount} is no amount: give one below {_MOST:,}")
@@ -97,7 +108,9 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             return document
         with ledger.reading() as db:
             called = {one.id: one.name for one in read_accounts(db).accounts}
-        return {**document, "named": {"account": called.get(account, account)}}
+        name = called.get(account, account)
+        filters = [f"account {name}" if one == f"account {account}" else one for one in document["filters"]]
+        return {**document, "filters": filters, "named": {"account": name}}
 
     @registry.register(kind="read", title="Add up spending")
     def spending(
@@ -108,8 +121,10 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         account: str | None = None,
         tag: str | None = None,
         currency: str | None = None,
+        excluding: list[str] | None = None,
         group_by: GroupBy | None = None,
         limit: int | None = None,
+        share: bool = False,
     ) -> ToolResult:
         """Add up what was really spent in a period, in all or in groups.
 
@@ -125,15 +140,23 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             account: The name or id of an account.
             tag: A tag.
             currency: A currency such as EUR.
+            excluding: Categories, groups or merchants that do not count.
             group_by: By what the total is split.
             limit: How many groups to give, the largest first.
+            share: Whether to give also ``of_all``: the totals that these are a part of. Those are of the
+                category if a merchant in it is asked about, else of all spending.
         """
-        filters = read_filters(category, merchant, account, tag, currency)
+        filters = read_filters(category, merchant, account, tag, currency, excluding)
         with ledger.reading() as db:
             period = read_period(start, end, today())
             most = None if limit is None else max(1, limit)
             result = spend(db, period, filters, by=group_by, limit=most)
-        return documents.for_people(named(documents.spending_document(result), account))
+            document = documents.spending_document(result)
+            if share:
+                inside = filters.category if merchant else None
+                wider = replace(filters, merchant=None, category=inside, excluding=())
+                document["of_all"] = [str(money) for money in spend(db, period, wider).totals]
+        return documents.for_people(named(document, account))
 
     @registry.register(kind="read", title="Compare spending")
     def compare_spending(
@@ -146,6 +169,7 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         account: str | None = None,
         tag: str | None = None,
         currency: str | None = None,
+        excluding: list[str] | None = None,
     ) -> ToolResult:
         """Compare what was spent in two periods, with what makes the difference.
 
@@ -162,8 +186,9 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             account: The name or id of an account.
             tag: A tag.
             currency: A currency such as EUR.
+            excluding: Categories, groups or merchants that do not count.
         """
-        filters = read_filters(category, merchant, account, tag, currency)
+        filters = read_filters(category, merchant, account, tag, currency, excluding)
         now = read_period(start, end, today())
         before = read_period(against_start, against_end, today())
         with ledger.reading() as db:
@@ -180,6 +205,7 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         account: str | None = None,
         tag: str | None = None,
         currency: str | None = None,
+        excluding: list[str] | None = None,
         minimum: float | None = None,
         order: Literal["newest", "largest"] = "newest",
         limit: int = 10,
@@ -197,6 +223,7 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             account: The name or id of an account.
             tag: A tag.
             currency: A currency such as EUR.
+            excluding: Categories, groups or merchants that do not count.
             minimum: Only charges of at least so much, in the units of the currency, such as 99.50.
             order: Newest or largest first.
             limit: How many to give, at most 100.
@@ -204,7 +231,9 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         with ledger.reading() as db:
             if minimum is not None and currency is None:
                 currency = only_currency(names(db).currencies)
-            filters = read_filters(category, merchant, account, tag, currency, minimum)
+            filters = read_filters(category, merchant, account, tag, currency, excluding)
+            if minimum is not None:
+                filters = replace(filters, minimum=minor_units(minimum, currency))
             period = read_period(start, end, today())
             result = list_charges(db, period, filters, order=order, limit=max(1, min(limit, 100)))
         return documents.for_people(named(documents.charges_document(result), account))
@@ -226,7 +255,12 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
 
     @registry.register(kind="read", title="Look for unusual charges")
     def unusual_charges(
-        start: str | None = None, end: str | None = None, only_double: bool = False
+        start: str | None = None,
+        end: str | None = None,
+        only_double: bool = False,
+        category: str | None = None,
+        merchant: str | None = None,
+        account: str | None = None,
     ) -> ToolResult:
         """Find charges far above what is usual for their merchant or category, or charges that came twice.
 
@@ -236,42 +270,50 @@ def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             start: The first day, YYYY-MM-DD; without it from the beginning.
             end: The last day, included; without it today.
             only_double: Find charges that came twice instead.
+            category: A category or a group of categories.
+            merchant: The name of a merchant as the ledger has it.
+            account: The name or id of an account.
         """
-        period = read_period(start, end, today())
+        period, filters = read_period(start, end, today()), read_filters(category, merchant, account)
         with ledger.reading() as db:
             if only_double:
-                document = documents.double_document(double_charges(db, period))
+                document = documents.double_document(double_charges(db, period, filters))
             else:
-                document = documents.unusual_document(read_unusual(db, period))
-        return documents.for_people(document)
+                document = documents.unusual_document(read_unusual(db, period, filters))
+        return documents.for_people(named(document, account))
 
     @registry.register(kind="read", title="Find subscriptions")
-    def subscriptions(merchant: str | None = None) -> ToolResult:
+    def subscriptions(
+        merchant: str | None = None, category: str | None = None, account: str | None = None
+    ) -> ToolResult:
         """Find what is charged again and again: its price, price rises, and what is due in the next 30 days.
 
         For subscriptions, memberships and regular bills. Not for one-off purchases.
 
         Args:
             merchant: Only those of one merchant.
+            category: Only those of a category or a group of categories.
+            account: Only those that are charged to this account, by its name or id.
         """
+        filters = read_filters(category, merchant, account)
         with ledger.reading() as db:
-            filters = Filters(merchant=merchant)
             result = read_subscriptions(db, today(), due_within=DUE_DAYS, filters=filters)
-        return documents.for_people(documents.subscriptions_document(result, DUE_DAYS))
+        return documents.for_people(named(documents.subscriptions_document(result, DUE_DAYS), account))
 
     @registry.register(kind="read", title="Check budgets")
-    def budgets(category: str | None = None) -> ToolResult:
-        """Tell how this month's spending stands against the monthly budgets.
+    def budgets(category: str | None = None, month: str | None = None) -> ToolResult:
+        """Tell how a month's spending stands against the monthly budgets.
 
         ``budget`` is what was planned, ``spent`` is what was really spent, ``left`` is the rest. For "am I
         within budget" only: to say what was spent use `spending`.
 
         Args:
             category: Only the budget of one category.
+            month: A day of the month, YYYY-MM-DD; without it the present month.
         """
         wanted = None if category is None else find_category(category)
         with ledger.reading() as db:
-            result = budget_status(db, today())
+            result = budget_status(db, today(), month_of(_day(month, today())))
         return documents.for_people(documents.budgets_document(result, wanted))
 
     @registry.register(kind="read", title="List accounts")

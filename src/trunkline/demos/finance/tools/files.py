@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import sqlite3
 from pathlib import PurePath
 from typing import Any
 
 from trunkline.content import DiffBlock, ResourceBlock, TextBlock
+from trunkline.demos.finance.attachments import attached_name
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import format_amount
@@ -19,13 +21,13 @@ from trunkline.demos.finance.statements.importing import (
 )
 from trunkline.demos.finance.statements.reading import ImportQuestion
 from trunkline.demos.finance.statements.statement import StatementError
-from trunkline.demos.finance.statements.undo import BANK, list_imports
+from trunkline.demos.finance.statements.undo import BANK, ImportRecord, Undone, list_imports
 from trunkline.demos.finance.statements.undo import undo_import as take_back
 from trunkline.demos.finance.today import now
 from trunkline.demos.finance.tools.figures import Today, read_period
 from trunkline.demos.finance.tools.report import write_markdown
 from trunkline.errors import NoSuchFile
-from trunkline.tools import Ask, Table, ToolContext, ToolError, ToolRegistry, ToolResult
+from trunkline.tools import Table, ToolContext, ToolError, ToolRegistry, ToolResult
 
 __all__ = ["register_files"]
 
@@ -104,24 +106,26 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
             hidden = bool(had_demo) and not db.execute(demo).fetchone()[0]
         return {**document, "new": done.added, "demo_hidden": hidden}
 
-    def last_import(db: Any) -> Any:
+    def last_import(db: sqlite3.Connection) -> ImportRecord | None:
         return next((one for one in list_imports(db) if one.undone_at is None and one.source != BANK), None)
 
-    def ask_undo(arguments: dict[str, Any], ctx: ToolContext) -> Any:
-        with ledger.reading() as db:
-            last = last_import(db)
-        if last is None:
-            return "allow"
-        return Ask(message=f"Take back the import of {last.file} ({last.left} transactions)?")
-
-    @registry.register(kind="edit", title="Undo the last import", permission=ask_undo)
-    def undo_import() -> ToolResult:
-        """Take the last import back: remove the transactions that it alone brought. Asks the person first."""
+    def undo(import_id: int) -> Undone:
         with ledger.writing() as db:
-            last = last_import(db)
-            if last is None:
-                raise ToolError("there is no import to take back")
-            done = take_back(db, at=now(), import_id=last.id)
+            return take_back(db, at=now(), import_id=import_id)
+
+    def read_last() -> ImportRecord | None:
+        with ledger.reading() as db:
+            return last_import(db)
+
+    @registry.register(kind="edit", title="Undo the last import")
+    async def undo_import(*, ctx: ToolContext) -> ToolResult:
+        """Take the last import back: remove the transactions that it alone brought. Asks the person first."""
+        last = await asyncio.to_thread(read_last)
+        if last is None:
+            raise ToolError("there is no import to take back")
+        await ctx.require_permission(f"Take back the import of {last.file} ({last.left} transactions)?")
+        # The one that was shown, also if another came between.
+        done = await asyncio.to_thread(undo, last.id)
         return ToolResult({"file": done.file, "removed": done.removed}, f"{done.removed} removed")
 
     @registry.register(kind="edit", title="Write a report", locations="{path}", shows="diff")
@@ -152,7 +156,7 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
 def _attached(path: str, ctx: ToolContext) -> bytes | None:
     """A file that came with the prompt: dropped into a page, or attached in an editor."""
     for block in ctx.turn.prompt.content if ctx.turn is not None else ():
-        if isinstance(block, ResourceBlock) and PurePath(block.uri).name == PurePath(path).name:
+        if isinstance(block, ResourceBlock) and attached_name(block.uri) == PurePath(path).name:
             if block.text is not None:
                 return block.text.encode()
             return base64.b64decode(block.blob or block.data or "")

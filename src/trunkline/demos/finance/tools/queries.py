@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.content import ImageBlock, TextBlock
-from trunkline.demos.finance.ledger.analysis.spending import spend
+from trunkline.demos.finance.ledger.analysis.spending import IN_TIME, spend
 from trunkline.demos.finance.ledger.chart import Bar, bar_chart_png, text_bars
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.failures import LedgerError
@@ -22,6 +22,7 @@ from trunkline.tools import Table, ToolContext, ToolRegistry, ToolResult
 __all__ = ["register_queries"]
 
 _BARS = 12
+"""How many bars are drawn; in time all are."""
 _SQL_WORDS = {"allow_once": "Allow once", "allow_always": "Always allow SQL", "reject_once": "Reject"}
 
 
@@ -62,10 +63,12 @@ def register_queries(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         account: str | None = None,
         tag: str | None = None,
         currency: str | None = None,
+        excluding: list[str] | None = None,
     ) -> ToolResult:
         """Draw a bar chart of what was spent in a period, as a picture and as bars of text.
 
-        The person sees the chart; you read its figures. Not for income or balances.
+        The person sees the chart; you read its figures. Not for income or balances. A chart has one currency:
+        without ``currency`` that of the most transactions; ``not_in_chart`` are the totals of the others.
 
         Args:
             start: The first day, YYYY-MM-DD; without it from the beginning.
@@ -76,15 +79,23 @@ def register_queries(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
             account: The name or id of an account.
             tag: A tag.
             currency: A currency such as EUR.
+            excluding: Categories, groups or merchants that do not count.
         """
-        filters = read_filters(category, merchant, account, tag, currency)
+        filters = read_filters(category, merchant, account, tag, currency, excluding)
         period = read_period(start, end, today())
+        most = None if group_by in IN_TIME else _BARS
         with ledger.reading() as db:
-            result = spend(db, period, filters, by=group_by, limit=_BARS)
+            result = spend(db, period, filters, by=group_by, limit=most)
+            others = [str(money) for money in result.totals[1:]]
+            if others:
+                filters = msgspec.structs.replace(filters, currency=result.totals[0].currency)
+                result = spend(db, period, filters, by=group_by, limit=most)
         bars = [Bar(one.name, one.amount, one.currency) for one in result.groups]
         shown: list[Any] = [TextBlock(text=f"```\n{text_bars(bars)}\n```")]
         title = f"Spending by {group_by}, {describe_period(period, today())}"
         document = spending_document(result)
+        if others:
+            document["not_in_chart"] = others
         try:
             png = bar_chart_png(title, bars)
             shown.append(ImageBlock(mime_type="image/png", data=base64.b64encode(png).decode()))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sqlite3
 from collections.abc import Callable
+from datetime import date, timedelta
 from typing import Any
 
 from trunkline.demos.finance.ledger.analysis.accounts import accounts, names
@@ -12,6 +14,7 @@ from trunkline.demos.finance.ledger.categories import SYNONYMS
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.questions.names import Vocabulary
+from trunkline.demos.finance.questions.periods import BEGINNING
 from trunkline.demos.finance.tools.bank import register_bank
 from trunkline.demos.finance.tools.changes import register_changes
 from trunkline.demos.finance.tools.documents import MADE_UP
@@ -48,6 +51,19 @@ _MORE_WORDS = {
 """How people ask, besides the synonyms that also sort transactions."""
 
 
+_OF_PERIODS = (
+    "spending",
+    "compare_spending",
+    "list_transactions",
+    "income_and_savings",
+    "unusual_charges",
+    "chart_spending",
+)
+"""Tools whose figures are of the days that a person asked for."""
+_QUIET = timedelta(days=7)
+"""How many days without a transaction are nothing unusual."""
+
+
 def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolRegistry:
     """Make the tools over a ledger; ``today`` gives the day, ``has_bank`` whether one can be synced."""
     registry = ToolRegistry()
@@ -65,20 +81,36 @@ def make_tools(ledger: Ledger, today: Today, *, has_bank: bool = False) -> ToolR
 
 
 def _naming_demo(function: Callable[..., Any], ledger: Ledger) -> Callable[..., Any]:
-    """Let a figure say that it stands on the made-up data, as long as there is no other."""
+    """Let a figure say that it stands on the made-up data, and which days the ledger has."""
 
     @functools.wraps(function)
     def read(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        if not isinstance(result, ToolResult) or MADE_UP in result.value.get("filters", [MADE_UP]):
+        if not isinstance(result, ToolResult):
             return result
         with ledger.reading() as db:
-            if not accounts(db).made_up:
-                return result
-        filters = [*result.value["filters"], MADE_UP]
-        return ToolResult({**result.value, "filters": filters}, result.content)
+            added = _ledger_days(db, function.__name__, result.value)
+            if MADE_UP not in result.value.get("filters", [MADE_UP]) and accounts(db).made_up:
+                added["filters"] = [*result.value["filters"], MADE_UP]
+        return ToolResult({**result.value, **added}, result.content) if added else result
 
     return read
+
+
+def _ledger_days(db: sqlite3.Connection, tool: str, document: dict[str, Any]) -> dict[str, Any]:
+    """Give the first and the last day of the ledger to a figure of days of which it has no transactions."""
+    spans = [document[key] for key in ("period", "against") if key in document]
+    if tool not in _OF_PERIODS or not spans:
+        return {}
+    first, last = db.execute("SELECT min(posted), max(posted) FROM entries").fetchone()
+    if first is None:
+        return {}
+    start, end = min(one["start"] for one in spans), max(one["end"] for one in spans)
+    early = date.fromisoformat(first) - date.fromisoformat(start)
+    late = date.fromisoformat(end) - date.fromisoformat(last)
+    if (early <= _QUIET or start == BEGINNING.isoformat()) and late <= _QUIET:
+        return {}
+    return {"ledger": {"start": first, "end": last}}
 
 
 def _with_tool_errors(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,10 +33,9 @@ def test_the_subscriptions_of_the_household_are_found_with_their_rises() -> None
         "Spotify", "UNICEF", "Amazon Prime", "HUK-Coburg", "1Password", "iCloud", "McFit",
     }  # fmt: skip
     assert {one.merchant for one in result.subscriptions if one.status == "cancelled"} == {"McFit"}
-    rises = {name: one.last_rise for name, one in found.items() if one.last_rise}
-    assert set(rises) == {"Vattenfall", "Netflix", "Spotify"}
-    netflix = rises["Netflix"]
-    assert netflix is not None
+    changes = {name: one.price_changes for name, one in found.items() if one.price_changes}
+    assert set(changes) == {"Vattenfall", "Netflix", "Spotify"}
+    netflix = changes["Netflix"][-1]
     assert (str(netflix.day), netflix.before, netflix.after) == ("2026-07-12", 1399, 1599)
     assert found["Rundfunkbeitrag"].cadence == "quarterly"
     assert found["Amazon Prime"].cadence == "yearly"
@@ -78,13 +77,11 @@ def test_a_price_rise_is_one_series() -> None:
     assert [(str(change.day), change.before, change.after) for change in found.price_changes] == [
         ("2026-06-12", 1299, 1599)
     ]
-    assert found.last_rise == found.price_changes[0]
 
 
-def test_a_price_that_fell_is_no_rise() -> None:
+def test_a_price_that_fell_is_one_series_too() -> None:
     found = one(months("NETFLIX", 12, [1599] * 6 + [1299] * 6))
-    assert found.last_rise is None
-    assert len(found.price_changes) == 1
+    assert [(change.before, change.after) for change in found.price_changes] == [(1599, 1299)]
 
 
 def test_what_did_not_come_any_more_is_cancelled_but_not_what_is_late() -> None:

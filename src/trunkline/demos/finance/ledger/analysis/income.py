@@ -26,7 +26,6 @@ class IncomeReport(Result, frozen=True, kw_only=True):
     payers: tuple[Group, ...]
     """By who paid, the largest first."""
     spent: tuple[Money, ...]
-    spent_rows: int
     saved: tuple[Money, ...]
     """Income less spending, for each currency."""
     rates: tuple[SavingsRate, ...]
@@ -65,7 +64,6 @@ def income(db: sqlite3.Connection, period: Period, *, currency: str | None = Non
         sources=tuple(Group(*row) for row in select(db, by_name.format("category"), values)),
         payers=tuple(Group(*row) for row in select(db, by_name.format("merchant"), values)),
         spent=totals_of(spent),
-        spent_rows=sum(row[2] for row in spent),
         saved=tuple(saved),
         rates=tuple(SavingsRate(one, _rate(came.get(one, 0), went.get(one, 0))) for one in currencies),
     )

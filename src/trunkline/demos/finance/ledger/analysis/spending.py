@@ -34,7 +34,8 @@ _NAMES: dict[By, str] = {
 }
 SUMS = "SELECT currency, sum(spent) AS amount, count(*) AS rows FROM spending WHERE {} GROUP BY currency"
 """The sums of each currency under a condition."""
-_IN_TIME = ("month", "week", "day")
+IN_TIME = ("month", "week", "day")
+"""Groups that follow each other: a limit would cut off the early ones."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -54,6 +55,8 @@ class Group(msgspec.Struct, frozen=True):
 class Spending(Result, frozen=True, kw_only=True):
     """What was spent. A transaction with two tags is in the group of each, and once in the totals."""
 
+    purchases: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """How often something was bought in each currency; a refund is no purchase."""
     by: By | None = None
     groups: tuple[Group, ...] = ()
     """The largest first, one currency after the other; in the order of time by month, week and day."""
@@ -88,20 +91,22 @@ def spend(
     groups: list[Group] = []
     if by is not None:
         source = f"spending JOIN tags ON transaction_id = {TAGGED}" if by == "tag" else "spending"
-        order = "name, currency" if by in _IN_TIME else "amount DESC, name"
+        order = "name, currency" if by in IN_TIME else "amount DESC, name"
         sql = (
             f"SELECT {_NAMES[by]} AS name, currency, sum(spent) AS amount, count(*) AS rows FROM {source} "
             f"WHERE {where.sql} GROUP BY name, currency ORDER BY {order}"
         )
         groups = [Group(*row) for row in select(db, sql, where.values)]
     totals = totals_of(sums)
-    kept = _cut(groups, [money.currency for money in totals], limit, in_time=by in _IN_TIME)
+    bought = f"SELECT currency, count(*) FROM spending WHERE {where.sql} AND kind = 'spend' GROUP BY currency"
+    kept = _cut(groups, [money.currency for money in totals], limit, in_time=by in IN_TIME)
     return Spending(
         period=period,
         filters=phrases(filters),
         rows=sum(row[2] for row in sums),
         totals=totals,
         sql=fill(sql, where.values),
+        purchases=dict(select(db, bought, where.values)),
         by=by,
         groups=kept,
         more=len(groups) - len(kept),
@@ -119,10 +124,3 @@ def _cut(
             some = some[-limit:] if in_time and limit else some[:limit]
         kept += some
     return tuple(sorted(kept, key=lambda group: group.name)) if in_time else tuple(kept)
-
-
-def top_merchants(
-    db: sqlite3.Connection, period: Period, filters: Filters = EVERYTHING, limit: int = 10
-) -> Spending:
-    """Give the merchants where the most was spent, for each currency."""
-    return spend(db, period, filters, by="merchant", limit=limit)

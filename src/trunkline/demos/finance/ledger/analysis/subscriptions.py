@@ -80,12 +80,6 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     yearly: int
     """What it costs in a year at the present price."""
 
-    @property
-    def last_rise(self) -> PriceChange | None:
-        """The last time that it became dearer."""
-        rises = [change for change in self.price_changes if change.after > change.before]
-        return rises[-1] if rises else None
-
 
 class Due(msgspec.Struct, frozen=True, order=True):
     """A charge that is expected."""

@@ -1,0 +1,253 @@
+"""What a question cannot ask for: values and words that its figure would leave out. Pure.
+
+A figure that leaves out a word of the question answers another one. So each kind of question says what it can
+be narrowed by, and which words it does not understand; a question with more than that is not answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from trunkline.demos.finance.ledger.categories import INCOME, PARENTS, TRANSFERS
+from trunkline.demos.finance.questions.clause import Clause
+from trunkline.demos.finance.questions.intent import Intent, What
+from trunkline.demos.finance.questions.names import Kind
+from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
+
+__all__ = ["has_untold_words", "say_unused_names", "say_unused_values", "say_wrong_step"]
+
+_NAMES: tuple[Kind, ...] = ("category", "merchant", "account", "tag")
+_ALL = frozenset((*_NAMES, "currency", "excluding", "period", "count"))
+_FILTERS = frozenset((*_NAMES, "currency", "excluding", "minimum"))
+_TAKEN: dict[What, frozenset[str]] = {
+    "spend": _ALL - {"count"},
+    "breakdown": _ALL,
+    "top": _ALL,
+    "chart": _ALL - {"count"},
+    "count": _ALL - {"count"},
+    "average": _ALL - {"count"},
+    "compare": _ALL - {"count"},
+    "list": _ALL | {"minimum"},
+    "uncategorized": _ALL - {"excluding"} | {"minimum"},
+    "share": frozenset((*_NAMES, "currency", "period")),
+    "tag": frozenset((*_NAMES, "currency", "period")),
+    "unusual": frozenset(("category", "merchant", "account", "period")),
+    "double_charges": frozenset(("category", "merchant", "account", "period")),
+    "subscriptions": frozenset(("category", "merchant", "account")),
+    "price_rises": frozenset(("category", "merchant", "account")),
+    "due": frozenset(("category", "merchant", "account", "count")),
+    "income": frozenset(("period",)),
+    "savings": frozenset(("period",)),
+    "report": frozenset(("period",)),
+    "budget": frozenset(("category", "period")),
+    "accounts": frozenset(("account",)),
+    "why_category": frozenset(("category", "merchant")),
+    "recategorize": frozenset(("category", "merchant")),
+    "categorize": frozenset(("category",)),
+    "set_budget": frozenset(("category", "currency")),
+}
+"""By what each kind of question can be narrowed; one that is not here takes anything."""
+_SAID: dict[What, str] = {
+    "spend": "a sum",
+    "breakdown": "a breakdown",
+    "top": "a ranking",
+    "chart": "a chart",
+    "count": "a count",
+    "average": "an average",
+    "compare": "a comparison",
+    "list": "a list",
+    "uncategorized": "that list",
+    "share": "a share",
+    "tag": "what is tagged",
+    "unusual": "unusual charges",
+    "double_charges": "double charges",
+    "subscriptions": "subscriptions",
+    "price_rises": "price rises",
+    "due": "what is due",
+    "income": "income",
+    "savings": "savings",
+    "report": "a report",
+    "budget": "budgets",
+    "accounts": "accounts",
+    "why_category": "the reason for a category",
+    "recategorize": "a change of category",
+    "categorize": "what is categorized",
+    "set_budget": "a budget",
+}
+_OF_SEVERAL: tuple[What, ...] = ("recategorize", "why_category", "accounts")
+"""What may name an old and a new category, or tells all accounts anyway."""
+_VALUES = {
+    "minimum": "an amount",
+    "excluding": "what does not count",
+    "period": "a period",
+    "count": "a number of rows",
+    "category": "a category",
+    "merchant": "a merchant",
+    "account": "an account",
+    "tag": "a tag",
+    "currency": "a currency",
+}
+
+_UNIT = r"(?:day|week|weekend|month|quarter|year)"
+_FIGURES: tuple[What, ...] = (
+    "spend", "breakdown", "top", "count", "average", "share", "list", "compare", "chart", "income", "savings",
+    "tag",
+)  # fmt: skip
+_OF_SPENDING: tuple[What, ...] = (
+    "spend",
+    "breakdown",
+    "top",
+    "count",
+    "average",
+    "share",
+    "compare",
+    "chart",
+)
+_NO_SPENDING = {
+    INCOME: 'Ask for it as income, with all other income: "How much did I earn in October?"',
+    TRANSFERS: "What moves between own accounts is neither spending nor income, so I do not add it up.",
+}
+_NOT = re.compile(
+    r"\b(?:not|never|without|except\w*|exclud\w*|excl|besides|minus|unlike|(?:apart|aside) from)\b|"
+    r"\bother than\b|\bbut\b|n't\b"
+)
+_OTHER = re.compile(
+    r"\b(?:you|your|first|earliest|oldest|smallest|cheapest|lowest|least|fewest|median|smaller|cheaper)\b"
+)
+_FUTURE = re.compile(
+    r"\b(?:will|going to|gonna|forecast|predict\w*|project(?:ed|ion)|next|tomorrow|upcoming|would|should)\b"
+)
+_PART_OF_PERIOD = re.compile(
+    r"\b(?:until|till|up to|before|prior to|around|early|mid|late|by(?: the)?|"
+    r"(?:start|beginning|middle|mid|end|half|part|rest|weeks?|weekends?|\w*days?) of|by (?:the )?end of)"
+    r"(?: the)? <_period>"
+)
+_LOOSE_TIME = re.compile(r"\b(?:since|until|till|between|before|after|ago|earlier|onwards?)\b")
+_TOLD_UNITS = re.compile(
+    r"\b(?:by|per|each|every|for each|over the|across the|a|an|which|what|expensive|highest) "
+    rf"(?:single )?{_UNIT}s?\b|"
+    rf"\b{_UNIT} (?:by|on|over) {_UNIT}\b|\b(?:month|year) of <_period>|\b<_period> {_UNIT}\b"
+)
+_LEFT_UNIT = re.compile(rf"\b{_UNIT}s?\b")
+_ONE_MONTH = "A budget is for a month: ask about one, as in: how was my budget in October."
+_SHORTEST = {"year": 365, "month": 28, "week": 7}
+"""How many days a period must have for an average of a unit: a part of one is not made a whole one."""
+_TOO_SHORT = "An average would be a guess, since the period is shorter than a"
+_TRIPS = re.compile(r"\b(?:trips?|rides?|meals?|visits?)\b")
+_NOT_SPENT = re.compile(
+    r"\b(?:get|got|gets|given|gave|give|money|came|come) back\b|\breturn(?:ed|s)?\b|"
+    r"\b(?:get|got|received?)\b.*\bfrom\b|\b(?:more|less|fewer)\b|"
+    r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:<|on|to|in|into|aside)"
+)
+_UNTOLD: dict[What, re.Pattern[str]] = {
+    "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
+    "spend": _NOT_SPENT,
+    "average": re.compile(r"\bhow (?:many|often|frequently)\b|\b(?:income|salary|earn\w*|savings?)\b"),
+    "income": re.compile(
+        r"\b(?:than|compared?|versus|vs|when|average|avg|mean|typical\w*|by|per|each|every|"
+        r"largest|biggest|highest|top|most|which)\b"
+    ),
+    "count": re.compile(
+        r"\b(?:per|each|every|a) (?:day|week|month|year)\b|\b(?:how many|number of) (?:\w+ )?"
+        r"(?:merchants|shops|stores|places|companies|categories|kinds|groups)\b"
+    ),
+    "savings": re.compile(
+        r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:on|to|in|into)\b|\bwhich\b|\bmost\b|"
+        r"\b(?:than|compared?|versus|vs|better|worse|when|average|avg|mean|typical\w*|by|per|each|every)\b|"
+        r"^how (?:do|can|could|to) (?:i )?save\b"
+    ),
+    "price_rises": re.compile(r"\bthan\b"),
+    "subscriptions": re.compile(
+        r"\b(?:new|newest|cancel+ed|did i cancel|ended|stopped|expired|old|oldest|unused|cheap\w*)\b"
+    ),
+}
+
+
+def say_unused_values(what: What, clause: Clause) -> str | None:
+    """Say which value of a clause its figure would leave out; None if it uses all."""
+    if said := _say_no_spending(what, clause.all("category")):
+        return said
+    taken = _TAKEN.get(what)
+    if taken is None:
+        return None
+    given = {kind for kind, _ in clause.names}
+    given |= {
+        name
+        for name, value in (
+            ("minimum", clause.minimum),
+            ("excluding", clause.excluded),
+            ("period", clause.periods),
+            ("count", clause.count),
+            ("currency", clause.currency),
+        )
+        if value
+    }
+    unused = [words for name, words in _VALUES.items() if name in given and name not in taken]
+    if not unused:
+        return None
+    return (
+        f"I cannot narrow {_SAID[what]} down by {' or '.join(unused)}, and I do not leave that out: "
+        "ask without it."
+    )
+
+
+def say_unused_names(steps: Sequence[Intent], clause: Clause) -> str | None:
+    """Say that a question names several of a kind where its steps have only some of them."""
+    if steps[0].what in _OF_SEVERAL:
+        return None
+    for kind in _NAMES:
+        names = clause.all(kind)
+        if len(names) > 1 and not set(names) <= {getattr(step, kind) for step in steps}:
+            return f"I can do that for one {kind} at a time: ask about {' and '.join(names)} one by one."
+    return None
+
+
+def say_wrong_step(step: Intent, words: str, today: date) -> str | None:
+    """Say why the figure of a finished step would be another; its values may be of the question before."""
+    if step.what == "budget" and step.period is not None and not _is_month(step.period, today):
+        return _ONE_MONTH
+    if step.what == "average" and step.period is not None:
+        if step.period.start == BEGINNING:
+            return "An average needs a first day: name a period, as in: the last 2 years."
+        if step.period.days < _SHORTEST.get(step.per or "month", 1):
+            return f"{_TOO_SHORT} {step.per or 'month'}: name a longer one."
+    if step.what == "count" and not (step.category or step.merchant) and (trips := _TRIPS.search(words)):
+        return f"I count purchases, not {trips[0]}: name a merchant or a category."
+    if said := _say_no_spending(step.what, [step.category] if step.category else []):
+        return said
+    taken = _TAKEN.get(step.what, _FILTERS)
+    unused = [_VALUES[name] for name in sorted(_FILTERS - taken) if getattr(step, name)]
+    if not unused:
+        return None
+    return (
+        f"I cannot narrow {_SAID[step.what]} down by {' or '.join(unused)}, as the question before was, "
+        "and I do not leave that out: ask it as a question of its own."
+    )
+
+
+def _is_month(period: Period, today: date) -> bool:
+    month = month_of(period.start)
+    return period.start == month.start and period.end in (month.end, min(today, month.end))
+
+
+def _say_no_spending(what: What, categories: list[str]) -> str | None:
+    for category in categories if what in _OF_SPENDING else ():
+        if said := _NO_SPENDING.get(PARENTS.get(category, category)):
+            return f"{category} is not spending. {said}"
+    return None
+
+
+def has_untold_words(what: What, words: str, clause: Clause) -> bool:
+    """Whether a question has words that its figure would leave out."""
+    untold = _UNTOLD.get(what)
+    if untold is not None and untold.search(words):
+        return True
+    if what not in _FIGURES:
+        return False
+    if _NOT.search(words) or _OTHER.search(words) or _FUTURE.search(words) or _PART_OF_PERIOD.search(words):
+        return True
+    if what not in ("compare", "savings") and _LOOSE_TIME.search(words):
+        return True
+    return what != "compare" and _LEFT_UNIT.search(_TOLD_UNITS.sub("", words)) is not None

@@ -1,0 +1,171 @@
+"""Questions whose nearest figure would be a wrong one: they are not answered."""
+
+import msgspec
+import pytest
+from tests.demos.finance.questions.vocabulary import TODAY, WORDS
+
+from trunkline.demos.finance.questions.intent import Intent
+from trunkline.demos.finance.questions.periods import Period
+from trunkline.demos.finance.questions.reading import read_question
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how much did I not spend on rent",
+        "how much will I spend this month",
+        "how much did I spend until June",
+        "how much did I spend up to 10 October",
+        "how much in early October",
+        "how much did I spend since the start of the year",
+        "first 5 merchants",
+        "show my first 10 transactions",
+        "how much did I get back from Lufthansa",
+        "how much did I move to my credit card",
+        "how much more does Netflix cost now",
+        "which merchants did I pay for the first time in October",
+        "how many times per week do I go to Rewe",
+        "is Rewe more expensive than Edeka",
+        "is my savings rate better than last year",
+        "average income per month",
+        "which month did I save most",
+        "when did I get my last salary",
+        "which subscriptions did I cancel",
+        "new subscriptions",
+        "which subscriptions got cheaper",
+        "how many merchants did I visit in October",
+        "how many categories do I have",
+        "do you spend money on groceries",
+    ],
+)
+def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> None:
+    reading = read_question(text, WORDS, TODAY)
+    assert not reading.steps
+    assert not reading.unknown
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("subscriptions over 10 euros", "an amount"),
+        ("subscriptions in October", "a period"),
+        ("unusual charges over 100 euros", "an amount"),
+        ("how much income in dollars", "a currency"),
+        ("what was my income on the credit card", "an account"),
+        ("how much did Netflix pay me", "a merchant"),
+        ("tag transactions over 100 euros as big", "an amount"),
+        ("put Rewe under Groceries in October", "a period"),
+        ("set a budget of 400 EUR for groceries in December", "a period"),
+        ("accounts with more than 1000 euros", "an amount"),
+        ("compare September and October over 100 euros", "an amount"),
+        ("write a report for October at Rewe", "a merchant"),
+        ("share of groceries without Rewe in October", "what does not count"),
+    ],
+)
+def test_a_value_that_the_figure_would_leave_out_is_named(text: str, by: str) -> None:
+    reading = read_question(text, WORDS, TODAY)
+    assert not reading.steps
+    assert f"by {by}," in (reading.problem or "")
+
+
+def test_what_is_no_spending_is_not_said_to_be_nothing() -> None:
+    words = msgspec.structs.replace(WORDS, categories=(*WORDS.categories, "Interest", "Card payment"))
+    assert "as income" in (read_question("how much interest this year", words, TODAY).problem or "")
+    assert "own accounts" in (read_question("card payments in October", words, TODAY).problem or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["am I over budget in Q3", "budget this year", "budget in the first week of October", "budget this week"],
+)
+def test_a_budget_is_for_one_month(text: str) -> None:
+    assert "month" in (read_question(text, WORDS, TODAY).problem or "")
+    october = read_question("Did I stay within my budget in October?", WORDS, TODAY).steps
+    assert "month" in (read_question("and in Q3?", WORDS, TODAY, october).problem or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how much did I spend in the month of October",
+        "how much did I spend this entire year",
+        "how much did I spend per month this year",
+        "which transactions have no category",
+        "how much can I still spend",
+    ],
+)
+def test_other_words_for_the_same_are_understood(text: str) -> None:
+    assert read_question(text, WORDS, TODAY).steps
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "by"),
+    [
+        ("List charges over 100 in October", "tag them as big", "an amount"),
+        ("List charges over 100 in October", "top 3 merchants", "an amount"),
+        ("List charges over 100 in October", "chart it", "an amount"),
+        ("How much did I spend in October without rent?", "tag them as check", "what does not count"),
+        ("How much did I spend in October without rent?", "write a report of it", "what does not count"),
+    ],
+)
+def test_a_value_of_the_question_before_is_not_left_out(first: str, then: str, by: str) -> None:
+    before = read_question(first, WORDS, TODAY).steps
+    reading = read_question(then, WORDS, TODAY, before)
+    assert not reading.steps
+    assert f"by {by}, as the question before was" in (reading.problem or "")
+    together = read_question(f"{first.rstrip('?')} and {then}", WORDS, TODAY)
+    assert not together.steps
+    assert together.problem
+
+
+@pytest.mark.parametrize("text", ["What is the total?", "How many?", "How many of them?", "how much is it"])
+def test_a_sum_or_a_count_of_some_charges_is_their_list(text: str) -> None:
+    before = read_question("List charges over 100 in October", WORDS, TODAY).steps
+    (step,) = read_question(text, WORDS, TODAY, before).steps
+    assert (step.what, step.minimum, step.period) == ("list", 10000, before[0].period)
+
+
+def test_income_of_the_question_before_is_not_added_up_as_spending() -> None:
+    before = (Intent(what="list", category="Income", period=Period(TODAY, TODAY)),)
+    reading = read_question("What is the total?", WORDS, TODAY, before)
+    assert "as income" in (reading.problem or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "average spending per month in the first week of October",
+        "what do I spend per week on average on 3 October",
+        "groceries per year in October",
+        "average groceries per month of all time",
+    ],
+)
+def test_an_average_needs_a_period_that_is_long_enough(text: str) -> None:
+    reading = read_question(text, WORDS, TODAY)
+    assert not reading.steps
+    assert "average" in (reading.problem or "").lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("how often did I buy groceries and restaurants in October", "category"),
+        ("average groceries and restaurants per month this year", "category"),
+        ("chart groceries and restaurants in October", "category"),
+        ("how many purchases at Rewe and Edeka in October", "merchant"),
+        ("tag Rewe and Edeka in October as weekly", "merchant"),
+        ("groceries and restaurants at Rewe and Edeka in October", "merchant"),
+        ("spending with the credit card and checking in October", "account"),
+    ],
+)
+def test_a_second_name_is_not_left_out(text: str, kind: str) -> None:
+    reading = read_question(text, WORDS, TODAY)
+    assert not reading.steps
+    assert f"one {kind} at a time" in (reading.problem or "")
+
+
+def test_trips_are_counted_where_a_name_says_which() -> None:
+    for text in ("How many trips did I make in October?", "how many meals did I have this year"):
+        assert "I count purchases" in (read_question(text, WORDS, TODAY).problem or "")
+    (step,) = read_question("How many trips did I make to Rewe in October?", WORDS, TODAY).steps
+    assert (step.what, step.merchant) == ("count", "Rewe")
