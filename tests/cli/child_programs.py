@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from trunkline.cli.journals import opened_journal
 from trunkline.events import AnyEvent
@@ -111,7 +111,7 @@ class Pty:
         )
         os.close(slave)
 
-    def __enter__(self) -> Pty:
+    def __enter__(self) -> Self:
         """Use the terminal."""
         return self
 

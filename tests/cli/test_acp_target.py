@@ -42,14 +42,14 @@ def test_exec_prints_the_answer_and_a_session_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "code", "why"),
     [
-        ("acp:no-such-agent", 1, "Agent command not found: no-such-agent; looked in PATH="),
+        ("acp:no-such-agent", 2, "Agent command not found: no-such-agent; looked in PATH="),
         ("acp:", 2, "acp: names no command"),
-        ("acp:~/agent", 1, "No shell replaces ~ here: give its whole path."),
-        ("acp:KEY=1 agent", 1, "No shell sets variables here: write env KEY=1 COMMAND."),
+        ("acp:~/agent", 2, "No shell replaces ~ here: give its whole path."),
+        ("acp:KEY=1 agent", 2, "No shell sets variables here: write env KEY=1 COMMAND."),
         (
             "acp:/bin/false",
             1,
-            "it ended with code 1, before it answered initialize; does this command speak ACP on its stdin?",
+            "initialize was not answered: the agent /bin/false is gone: it ended with code 1; does this",
         ),
         ("acp:cat", 1, "cat refused initialize: method not found: initialize; does this command speak ACP"),
         ("cat", 2, "unknown target 'cat'; did you mean 'acp:cat'?"),

@@ -204,7 +204,7 @@ def test_the_command_of_an_acp_agent_runs_in_this_terminal_with_the_arguments_of
 
 def test_an_agent_that_is_not_there_cannot_log_in(home: Path) -> None:
     result = run("login", "acp:no-such-agent", cwd=home)
-    assert result.code == 1
+    assert result.code == 2
     assert "Agent command not found: no-such-agent" in result.err
 
 

@@ -1,9 +1,10 @@
+import json
 import logging
 from collections.abc import Iterator
 
 import pytest
 
-from trunkline.cli.logs import show_logs
+from trunkline.cli.logs import show_access_log, show_logs
 
 LOG = logging.getLogger("trunkline.test")
 
@@ -24,6 +25,19 @@ def test_a_warning_is_one_safe_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "warning: careful: \\x1b[2J\n"
 
 
+def test_a_line_of_the_access_log_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    log = logging.getLogger("trunkline.access")
+    before = (log.handlers[:], log.propagate, log.level)
+    try:
+        show_access_log()
+        log.info("GET %s 404", "/\x1b[2J")
+    finally:
+        log.handlers[:], log.propagate = before[:2]
+        log.setLevel(before[2])
+    line = capsys.readouterr().err
+    assert line[8:] == " GET /\\x1b[2J 404\n"
+
+
 def test_an_error_says_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     show_logs()
     try:
@@ -34,6 +48,15 @@ def test_an_error_says_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.startswith("error: it failed: ValueError: odd (")
     assert "test_logs.py, line " in line
     assert line.count("\n") == 1
+
+
+def test_the_place_is_in_the_code_that_called_a_library(capsys: pytest.CaptureFixture[str]) -> None:
+    show_logs()
+    try:
+        json.loads("{")
+    except ValueError:
+        LOG.exception("it failed")
+    assert "test_logs.py, line " in capsys.readouterr().err
 
 
 def test_an_error_that_was_never_raised_has_no_place(capsys: pytest.CaptureFixture[str]) -> None:

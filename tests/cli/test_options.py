@@ -8,9 +8,9 @@ import pytest
 
 from tests.cli.child_programs import command, events_of, kept, run
 from tests.cli.test_serve import run_input, serving
-from tests.frontends.acp.stdio_client import Talk
 from trunkline import events as ev
 from trunkline.cli.options import policy_option
+from trunkline.conformance.acp.stdio_client import StdioClient
 from trunkline.workspace.policy import POLICY_NAMES
 
 AGENT = """
@@ -79,7 +79,7 @@ def test_chat_obeys_a_policy(folder: Path) -> None:
 
 def test_acp_obeys_a_policy(folder: Path) -> None:
     arguments = ("acp", "agent.py:writes", "--policy", "policy.toml", "--journal", "sqlite:journal.db")
-    with Talk(command(*arguments), cwd=folder) as talk:
+    with StdioClient(command(*arguments), cwd=folder) as talk:
         talk.initialize()
         talk.prompt(talk.open(folder), "go")
         assert talk.finish() == 0

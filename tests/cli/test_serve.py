@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -58,6 +59,12 @@ class Child(NamedTuple):
         found = re.search(r"token +(\S+)\n", self.greeting)
         return found[1] if found else SECRET
 
+    @property
+    def link(self) -> str:
+        found = re.match(r"Open  (http://\S+)\n", self.greeting)
+        assert found is not None, self.greeting
+        return found[1]
+
     def client(self) -> httpx.Client:
         return httpx.Client(
             base_url=self.url, headers={"authorization": f"Bearer {self.token}"}, timeout=SECONDS
@@ -108,7 +115,6 @@ def test_a_made_token_is_printed_once_on_a_line_of_its_own_and_opens_the_server(
         assert (
             child.greeting.count(f"\n  token       {child.token}\n") == child.greeting.count(child.token) == 1
         )
-        assert f"{child.url}/\n" not in child.greeting, "there is no page to open"
         assert len(child.token) >= 43, "256 bits"
         assert httpx.post(f"{child.url}/agui", json=run_input()).status_code == 401
         with child.client() as client:
@@ -116,14 +122,68 @@ def test_a_made_token_is_printed_once_on_a_line_of_its_own_and_opens_the_server(
             assert "RUN_FINISHED" in answer.text
             assert "server" not in answer.headers
         code, rest = child.end()
-    assert (code, rest) == (0, "")
+    assert code == 0
+    assert rest.startswith("warning: a request of 127.0.0.1 with no token was refused: send the header ")
+    assert rest.count("\n") == 1
     assert [info.session_id for info in kept(folder / "journal.db")] == ["t1"]
 
 
-def test_the_command_of_an_agent_that_is_not_there_is_told_before_anything_is_served(folder: Path) -> None:
-    result = run("serve", "acp:no-such-agent", "--port", "0", cwd=folder)
-    assert (result.code, result.out) == (1, "")
-    assert "Agent command not found: no-such-agent; looked in PATH=" in result.err
+def test_the_first_line_is_a_link_that_logs_one_browser_in(folder: Path) -> None:
+    with serving("demo", cwd=folder) as child:
+        assert child.link.startswith(f"{child.url}/#code=")
+        page = httpx.get(child.url)
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        with httpx.Client(base_url=child.url, headers={"origin": child.url}) as browser:
+            body = {"code": child.link.partition("#code=")[2]}
+            assert browser.post("/login", json=body).status_code == 204
+            assert browser.get("/page").json()["principal"] == "local"
+            assert browser.post("/login", json=body).status_code == 401
+            assert browser.post("/sessions", json={"agent": "demo"}).status_code == 201
+            assert browser.post("/logout").status_code == 204
+            assert browser.get("/page").status_code == 401
+
+
+def test_a_server_that_others_can_reach_prints_no_link_that_logs_in(folder: Path) -> None:
+    with serving("demo", "--host", "0.0.0.0", cwd=folder, TRUNKLINE_TOKEN=SECRET) as child:
+        assert child.link == f"{child.url}/"
+        assert "code=" not in child.greeting
+
+
+def test_open_leads_the_browser_to_the_link_by_a_file_of_ones_own(folder: Path) -> None:
+    browser = folder / "browser.py"
+    browser.write_text(
+        "import os, pathlib, stat, sys, urllib.parse\n"
+        "path = pathlib.Path(urllib.parse.urlparse(sys.argv[1]).path)\n"
+        "mode = stat.S_IMODE(path.stat().st_mode)\n"
+        "pathlib.Path('part').write_text(f'{mode:o} {path} {path.read_text()}')\n"
+        "os.rename('part', 'opened.txt')\n"
+    )
+    opened = folder / "opened.txt"
+    env = {"BROWSER": f"{sys.executable} {browser} %s", "XDG_STATE_HOME": str(folder / "state")}
+    with serving("demo", "--open", cwd=folder, **env) as child:
+        eventually(opened.exists)
+        mode, path, content = opened.read_text().split(" ", 2)
+        assert mode == "600"
+        assert f"url={child.link}" in content
+        assert child.end() == (0, "")
+        assert not Path(path).exists()
+
+
+def test_each_request_is_printed_where_that_is_wanted(folder: Path) -> None:
+    with serving("demo", "--access-log", cwd=folder) as child, child.client() as client:
+        client.get("/sessions", params={"query": "private"})
+        code, rest = child.end()
+    assert code == 0
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 127\.0\.0\.1 GET /sessions 200 \d+ ms\n", rest)
+
+
+@pytest.mark.parametrize("command", ["no-such-agent", "/tmp"])
+def test_the_command_of_an_agent_that_is_not_there_is_told_before_anything_is_served(
+    folder: Path, command: str
+) -> None:
+    result = run("serve", f"acp:{command}", "--port", "0", cwd=folder)
+    assert (result.code, result.out) == (2, "")
+    assert f"Agent command not found: {command}" in result.err
 
 
 def test_the_command_of_an_agent_in_a_file_is_looked_for_too(folder: Path) -> None:
@@ -131,7 +191,7 @@ def test_the_command_of_an_agent_in_a_file_is_looked_for_too(folder: Path) -> No
         "from trunkline.agents.acp import AcpAgent\nagent = AcpAgent('no-such-agent')\n"
     )
     result = run("serve", "agents.py:agent", "--port", "0", cwd=folder)
-    assert (result.code, result.out) == (1, "")
+    assert (result.code, result.out) == (2, "")
     assert "Agent command not found: no-such-agent; looked in PATH=" in result.err
 
 
@@ -177,7 +237,8 @@ def test_a_server_that_is_told_to_stop_lets_a_short_run_finish(folder: Path) -> 
     assert (child.process.returncode, rest) == (0, "")
 
 
-def test_a_second_signal_means_at_once(folder: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_second_signal_means_at_once(number: signal.Signals, code: int, folder: Path) -> None:
     with (
         serving("agents.py:ticks", cwd=folder) as child,
         child.client() as client,
@@ -185,14 +246,14 @@ def test_a_second_signal_means_at_once(folder: Path) -> None:
     ):
         next(response.iter_text())
         assert client.get("/readyz").status_code == 200
-        child.process.send_signal(signal.SIGINT)
+        child.process.send_signal(number)
         # The first one was heard when a connection that stands is told so, or no new one is taken.
         with contextlib.suppress(httpx.ConnectError):
             while client.get("/readyz").status_code == 200:
                 pass
-        child.process.send_signal(signal.SIGINT)
+        child.process.send_signal(number)
         _, rest = child.process.communicate(timeout=SECONDS)
-    assert (child.process.returncode, rest) == (130, "")
+    assert (child.process.returncode, rest) == (code, "")
 
 
 def test_no_token_is_needed_when_that_is_wanted_and_pages_are_still_refused(folder: Path) -> None:
@@ -307,9 +368,10 @@ def test_a_file_of_tokens_that_others_may_open_is_refused_with_the_way_out(mode:
     assert SECRET not in result.err
 
 
-def test_no_token_stands_where_the_system_shows_it(folder: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("--reload",)], ids=["once", "reloading"])
+def test_no_token_stands_where_the_system_shows_it(folder: Path, more: tuple[str, ...]) -> None:
     other = "another-token-of-ours-1"
-    arguments = ("--token", SECRET, f"--token=bob={other}")
+    arguments = ("--token", SECRET, f"--token=bob={other}", *more)
     with serving("demo", *arguments, cwd=folder, TRUNKLINE_TOKEN="a-third-token-of-ours") as child:
         shown = Path(f"/proc/{child.process.pid}/cmdline").read_bytes()
         environment = Path(f"/proc/{child.process.pid}/environ").read_bytes()

@@ -6,29 +6,32 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 
 * ``acp``: ``trunkline acp``
 * ``agents``: ``trunkline agents``
+* ``browser``: opens the page in a browser
 * ``chat``: ``trunkline chat``
-* ``chat_loop``: prompts from the keyboard, turns on the screen, questions between them
-* ``chat_questions``: an agent's questions at the keyboard
+* ``completion``: ``trunkline completion``
+* ``completions``: what the Tab key offers: TARGETs and sessions
+* ``config``: ``trunkline config``
+* ``config_option``: ``--config``: trunkline.toml, and the question before a found one is used
+* ``diagnosis``: ``trunkline check``, ``doctor``, ``record``, ``replay`` and ``bundle``
 * ``exec``: ``trunkline exec``
-* ``exec_approvals``: ``--approve``: answers without a person
-* ``exec_output``: the output of exec: text, JSON or events
-* ``exec_run``: one prompt in one session, followed to its end
-* ``export``: a session as text, JSON, events or markdown, piece by piece
 * ``finance``: ``trunkline finance``
-* ``finance_import``: ``trunkline finance import``
 * ``first_launch``: asks before an agent of the registry is downloaded and run
-* ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
+* ``init``: ``trunkline init``
+* ``journals``: opens the journal of a command, and finds sessions by id, beginning or name
 * ``login``: ``trunkline login``
 * ``logs``: what went wrong, as a line on stderr
 * ``mcp``: ``trunkline mcp``
+* ``new``: ``trunkline new``
 * ``open_hub``: journal, hub and session of a command
 * ``options``: options that several commands have
 * ``output``: writes results without blocking the loop
+* ``reloading``: ``serve --reload``
 * ``serve``: ``trunkline serve``
+* ``server_extra``: what to install where the server's packages are missing
 * ``sessions``: ``trunkline sessions``
-* ``sessions_import``: sessions that exist at an agent alone become sessions of the journal
 * ``signals``: Ctrl-C, SIGTERM and a closed window
 * ``start``: the start of every command that runs an agent
+* ``target_argument``: the argument TARGET, with the names of trunkline.toml
 * ``terminal``: what a person at a terminal sees and types
 * ``units``: ages and sizes as a person writes them
 """
@@ -37,6 +40,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -64,9 +68,10 @@ Examples:
   trunkline exec demo /tools --format events    every event as a line of JSON
   trunkline sessions list                       the conversations so far
   trunkline agents                              agents that others wrote
-  trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
+  trunkline new my-agent                        the files of an agent of your own
+  trunkline init zed agent.py:hello --yes       in an editor: see trunkline init --help
   trunkline mcp tools.py:registry               for MCP clients: see trunkline mcp --help
-  trunkline serve agent.py:hello                for web pages: see trunkline serve --help
+  trunkline serve agent.py:hello                a page in the browser, and web apps
 """
 
 
@@ -76,17 +81,28 @@ class _Entry(NamedTuple):
 
 
 _COMMANDS = {
-    "exec": _Entry("trunkline.cli.exec", "Send one prompt to an agent and print the answer."),
-    "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
+    "exec": _Entry("trunkline.cli.exec.command", "Send one prompt to an agent and print the answer."),
+    "chat": _Entry("trunkline.cli.chat.command", "Talk to an agent in this terminal."),
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
-    "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
+    "serve": _Entry("trunkline.cli.serve", "Serve agents over HTTP: a page, useChat, AG-UI, CopilotKit."),
     "mcp": _Entry("trunkline.cli.mcp", "Serve tools to MCP clients (the Model Context Protocol on stdio)."),
     "agents": _Entry("trunkline.cli.agents", "List the agents of the public ACP registry."),
     "login": _Entry("trunkline.cli.login", "Log in to an agent, or out."),
     "finance": _Entry(
-        "trunkline.cli.finance", "Import bank statements and sync banks for the finance agent."
+        "trunkline.cli.finance.command", "Import bank statements and sync banks for the finance agent."
     ),
-    "sessions": _Entry("trunkline.cli.sessions", "List, show, export, import, delete and prune sessions."),
+    "new": _Entry("trunkline.cli.new.command", "Make the files of a new agent, with tests."),
+    "init": _Entry("trunkline.cli.init.command", "Put an agent into the settings of an editor."),
+    "check": _Entry("trunkline.cli.diagnosis.check", "Check an agent or a server against its protocol."),
+    "doctor": _Entry("trunkline.cli.diagnosis.doctor", "Find out why an agent does not start."),
+    "record": _Entry("trunkline.cli.diagnosis.record", "Record what a client and an agent say."),
+    "replay": _Entry("trunkline.cli.diagnosis.replay", "Play a recording as a fake agent or a fake client."),
+    "bundle": _Entry("trunkline.cli.diagnosis.bundle", "Write what a bug report needs, without secrets."),
+    "config": _Entry("trunkline.cli.config", "Show and approve trunkline.toml."),
+    "completion": _Entry("trunkline.cli.completion", "Print the completion script of a shell."),
+    "sessions": _Entry(
+        "trunkline.cli.sessions.command", "List, search, show, export, cancel and delete sessions."
+    ),
 }
 
 
@@ -134,6 +150,7 @@ class _Commands(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run a command and leave with its exit code; an error is a sentence, never a stack trace."""
+        _allow_every_character()
         try:
             code = super().main(args, prog_name or "trunkline", complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
@@ -144,6 +161,13 @@ class _Commands(click.Group):
         except Exception as error:
             code = _explain(error)
         sys.exit(code or 0)
+
+
+def _allow_every_character() -> None:
+    """Show what the encoding of a stream has no character for as an escape, as stderr always does."""
+    stdout: Any = sys.stdout  # A test may have another one here, and a closed one is None.
+    if isinstance(stdout, io.TextIOWrapper):
+        stdout.reconfigure(errors="backslashreplace")
 
 
 def _flush() -> None:
@@ -163,6 +187,7 @@ def _discard_output() -> int:
 
 def _explain(error: Exception) -> int:
     """Print what is wrong and give the exit code; a bug of ours keeps its traceback."""
+    from trunkline.agents.acp.errors import AgentCommandNotFound
     from trunkline.errors import ConfigurationError, JournalError, PeerError, SessionNotFound, TrunklineError
     from trunkline.safe_text import escape
 
@@ -176,7 +201,8 @@ def _explain(error: Exception) -> int:
         f" (the journal is {escape(error.path)})" if isinstance(error, JournalError) and error.path else ""
     )
     click.echo(f"error: {escape(str(error))}{where}", err=True)
-    return 2 if isinstance(error, ConfigurationError | PeerError | SessionNotFound) else 1
+    wrong_usage = (AgentCommandNotFound, ConfigurationError, PeerError, SessionNotFound)
+    return 2 if isinstance(error, wrong_usage) else 1
 
 
 @click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, cast
 
 import click
 
 from trunkline.cli.first_launch import check_yes, yes_option
-from trunkline.cli.options import journal_option, policy_option
+from trunkline.cli.options import env_file_option, journal_option, policy_option
 from trunkline.cli.start import prepare_process
+from trunkline.cli.target_argument import target_argument
 from trunkline.frontends.acp.stdio import serve_target
 
 if TYPE_CHECKING:
@@ -43,9 +45,10 @@ Examples:
 
 
 @click.command("acp", help=_HELP)
-@click.argument("target")
+@target_argument
 @policy_option
 @journal_option
+@env_file_option
 @click.option(
     "--no-splice",
     is_flag=True,
@@ -70,19 +73,25 @@ def command(
         return log_in(target, login)
     check_yes([target], yes=yes)
     prepare_process()
+    if sys.stdin.isatty():
+        click.echo(
+            "Waiting for an editor: this speaks JSON-RPC on stdin and stdout, and editors start it (see "
+            "trunkline acp --help). To talk to the agent yourself: trunkline chat. Ctrl-C ends.",
+            err=True,
+        )
 
-    def load() -> Agent:
+    def load() -> tuple[str, Agent]:
         # Imported only now: an editor waits for the answer to initialize, which does not need it.
-        from trunkline.agents.targets import resolve_target
+        from trunkline.agents.targets import name_target
         from trunkline.cli.first_launch import confirm_launch
 
         confirm_launch([target], yes=yes, may_ask=False)
-        return resolve_target(target)
+        return name_target(target)
 
     if speaks_acp and not no_splice:
         from trunkline.agents.acp.splice.stdio import serve_splice
 
-        serve_splice(target, lambda: cast("AcpAgent", load()), journal=journal, policy=policy)
+        serve_splice(target, lambda: cast("AcpAgent", load()[1]), journal=journal, policy=policy)
         return None
     serve_target(target, load, journal=journal, policy=policy)
     return None

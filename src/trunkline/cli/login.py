@@ -12,12 +12,16 @@ import click
 
 from trunkline.agents.interface import Agent, Authenticates, AuthMethod, Closes, LogsInByCommand, Prepares
 from trunkline.agents.targets import resolve_target
+from trunkline.cli.config_option import config_option
 from trunkline.cli.first_launch import confirm_launch, yes_option
+from trunkline.cli.options import env_file_option
 from trunkline.cli.start import prepare_process
+from trunkline.cli.target_argument import target_argument
 from trunkline.errors import ConfigurationError, InvalidCommand, did_you_mean
 from trunkline.safe_text import one_line
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.foreground import run_in_terminal
+from trunkline.transports.process.interpreter_exit import run_async
 
 _WITHIN = 15 * 60
 """Seconds that a person has to log in, in a browser for example."""
@@ -41,9 +45,11 @@ Exit codes: 0 logged in (or out, or no login is needed), 1 not logged in, 2 wron
 
 
 @click.command("login", help=_HELP)
-@click.argument("target")
+@target_argument
 @click.argument("method", required=False)
 @click.option("--logout", is_flag=True, help="Log out instead.")
+@config_option
+@env_file_option
 @yes_option
 def command(target: str, method: str | None, logout: bool, yes: bool) -> int:
     if logout and method is not None:
@@ -57,7 +63,7 @@ def log_in(target: str, method_id: str | None, *, logout: bool = False, yes: boo
     confirm_launch([target], yes=yes)
     agent = resolve_target(target)
     try:
-        method = asyncio.run(_use_agent(agent, target, method_id, logout))
+        method = run_async(_use_agent(agent, target, method_id, logout))
         # In the foreground, when the agent itself is gone: the terminal belongs to one program.
         return method if isinstance(method, int) else _in_terminal(agent, method)
     finally:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import sysconfig
 import traceback
 
+import trunkline
 from trunkline.safe_text import escape
 
 _SWITCH = "TRUNKLINE_TRACEBACK"
+_LIBRARIES = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_FOREIGN = ("<", *_LIBRARIES, os.path.dirname(trunkline.__file__))
 
 
 class _Lines(logging.Formatter):
@@ -27,9 +31,23 @@ class _Lines(logging.Formatter):
             return escape(f"{line}\n{''.join(traceback.format_exception(error))}".rstrip())
         if not (self._shows_failures and hasattr(record, "failed_turn")):
             line += f": {type(error).__name__}: {error}"
-        if frames := traceback.extract_tb(error.__traceback__):
-            line += f" ({frames[-1].filename}, line {frames[-1].lineno}; {_SWITCH}=1 shows the traceback)"
+        if frame := _place(error):
+            line += f" ({frame.filename}, line {frame.lineno}; {_SWITCH}=1 shows the traceback)"
         return escape(line)
+
+
+def _place(error: BaseException) -> traceback.FrameSummary | None:
+    """Give where the agent's own code was, not what it called of Python, of packages or of ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_FOREIGN)]
+    return (own or frames or [None])[-1]
+
+
+class _AccessLines(logging.Formatter):
+    """Lines with what a client sent, which must not steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escape(super().format(record))
 
 
 def show_logs(*, shows_failures: bool = False) -> None:
@@ -42,3 +60,13 @@ def show_logs(*, shows_failures: bool = False) -> None:
     handler.setFormatter(_Lines(shows_failures=shows_failures))
     logging.getLogger("trunkline").addHandler(handler)
     logging.getLogger("trunkline").propagate = False
+
+
+def show_access_log() -> None:
+    """Show a line on stderr for each request that the server answered."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_AccessLines("%(asctime)s %(message)s", "%H:%M:%S"))
+    log = logging.getLogger("trunkline.access")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from trunkline.cli.options import policy_option
+from trunkline.cli.config_option import config_option
+from trunkline.cli.options import env_file_option, policy_option
 from trunkline.cli.start import prepare_process
+from trunkline.cli.target_argument import target_argument
 
 if TYPE_CHECKING:
     from trunkline.tools import ToolRegistry
@@ -33,8 +35,10 @@ Examples:
 
 
 @click.command("mcp", help=_HELP)
-@click.argument("target")
+@target_argument
 @policy_option
+@config_option
+@env_file_option
 def command(target: str, policy: Policy | None) -> None:
     from trunkline.tools.mcp_server.stdio import serve_mcp
 

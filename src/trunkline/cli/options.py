@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trunkline.cli.completions import complete_sessions
+from trunkline.cli.config_option import config_option
+from trunkline.env_file import load_env_file
 from trunkline.journal.address import DEFAULT_TEXT, parse_address
 
 if TYPE_CHECKING:
@@ -33,11 +38,34 @@ def _check_journal(context: click.Context, parameter: click.Parameter, value: st
     return value
 
 
-journal_option = click.option(
+_journal = click.option(
     "--journal",
     metavar="ADDRESS",
     callback=_check_journal,
     help=f"Where sessions are kept: sqlite:PATH or memory: (default: {DEFAULT_TEXT}).",
+)
+
+
+def journal_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options --journal and --config, which may name a journal too."""
+    return config_option(_journal(command))
+
+
+def _load_variables(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None and not context.resilient_parsing:
+        for number in load_env_file(value):
+            click.echo(f"warning: {value}, line {number} is not NAME=value, and is left out", err=True)
+
+
+env_file_option = click.option(
+    "--env-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    # Eager, as other options and the agent look into the environment.
+    is_eager=True,
+    expose_value=False,
+    callback=_load_variables,
+    help="Variables for the agent, a line NAME=value each (.env); those that are set already stay.",
 )
 
 
@@ -58,3 +86,18 @@ policy_option = click.option(
     "read-only, deny-commands, deny, allow-all, or a TOML or JSON file. Without base = ... a file asks about "
     "every tool call that its rules do not decide (default: no policy; only what the agent asks is asked).",
 )
+
+
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that choose its session: --session and --continue."""
+    named = click.option(
+        "--session",
+        "session_id",
+        metavar="ID|NAME",
+        shell_complete=complete_sessions,
+        help="Go on with this session: an id, its beginning, or a name of your own, which begins one.",
+    )
+    last = click.option(
+        "--continue", "continue_", is_flag=True, help="Go on with the last session of this folder and TARGET."
+    )
+    return named(last(command))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import re
@@ -16,15 +15,25 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trunkline.agents.interface import Agent
-from trunkline.agents.target_names import normalize_target
-from trunkline.agents.targets import resolve_target
+from trunkline.agents.targets import name_target
+from trunkline.cli.browser import OpenedPage
+from trunkline.cli.completions import complete_targets
+from trunkline.cli.config_option import config_of
 from trunkline.cli.first_launch import confirm_launch, yes_option
-from trunkline.cli.options import FOLDER, journal_option, policy_option
+from trunkline.cli.logs import show_access_log
+from trunkline.cli.options import FOLDER, env_file_option, journal_option, policy_option
+from trunkline.cli.reloading import reload_server
+from trunkline.cli.server_extra import needs_server_extra
 from trunkline.cli.start import prepare_process
+from trunkline.cli.target_argument import from_config
+from trunkline.cli.terminal.waiting import shown_waiting
 from trunkline.cli.units import parse_age, parse_size, parse_wait
 from trunkline.errors import ConfigurationError
 from trunkline.own_files import protect_own_file
+from trunkline.target_names import normalize_target
 from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.reloader import reloaded
 from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy
 
@@ -33,18 +42,18 @@ if TYPE_CHECKING:
     from trunkline.server.limits import Limits
 
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 
 _VERSIONS: dict[str, Literal[5, 6, 7]] = {"5": 5, "6": 6, "7": 7}
 
-_HELP = """Serve the agents TARGET... over HTTP: useChat, AG-UI, CopilotKit, ACP, UnifiedMessage, sessions.
+_HELP = """Serve the agents TARGET... over HTTP: a page, useChat, AG-UI, CopilotKit, ACP, UnifiedMessage.
 
-Only this machine can call it, and only with the token that is printed once at the start. The first
-TARGET answers at /api/chat and /agui, each at /api/chat/NAME and /agui/NAME; NAME=TARGET chooses the name.
+The first line that is printed is the link of the page; it logs one browser in. Only this machine can
+call the server, and only with the token that is printed once at the start. The first TARGET answers at
+/api/chat and /agui, each at /api/chat/NAME and /agui/NAME; NAME=TARGET chooses the name.
 
 \b
 Examples:
-  trunkline serve demo
+  trunkline serve demo --open
   trunkline serve "acp:npx -y @agentclientprotocol/claude-agent-acp" --cwd .
   trunkline serve agent.py:hello --port 0
   trunkline serve chat=agent.py:hello review=agent.py:review
@@ -69,8 +78,43 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 """
 
 
+def _split_name(text: str) -> tuple[str | None, str]:
+    """Take NAME=TARGET apart."""
+    named = _NAMED_TARGET.fullmatch(text)
+    return (named[1], named[2]) if named else (None, text)
+
+
+def _chosen_targets(
+    context: click.Context, parameter: click.Parameter, targets: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Put TARGETs in the place of names of the configuration file; without a name, all that it has."""
+    if context.resilient_parsing:
+        return targets
+    config = config_of(context)
+    if not targets and config is not None and config.agents:
+        targets = tuple(config.agents)
+    if not targets:
+        raise click.UsageError(
+            "Missing argument 'TARGET...': which agents? For example: trunkline serve demo"
+        )
+    chosen: list[str] = []
+    for text in targets:
+        name, target = _split_name(text)
+        whole = from_config(target, context)
+        if name is None and config is not None and target in config.agents:
+            name = target
+        chosen.append(whole if name is None else f"{name}={whole}")
+    return tuple(chosen)
+
+
 @click.command("serve", help=_HELP)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument(
+    "targets",
+    nargs=-1,
+    metavar="TARGET...",
+    callback=_chosen_targets,
+    shell_complete=complete_targets,
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -88,7 +132,14 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file with a token per line, readable by you alone (chmod 600); TRUNKLINE_TOKEN holds one, too.",
+    help="A file with a token per line, readable by you alone (chmod 600); with none TRUNKLINE_TOKEN counts.",
+)
+@click.option(
+    "--token-env",
+    "token_env",
+    multiple=True,
+    metavar="NAME",
+    help="A variable of the environment that holds a token, as --token takes it.",
 )
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A page's origin that may call us.")
 @click.option("--allow-host", multiple=True, metavar="HOST", help="A name of ours besides the address.")
@@ -128,6 +179,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @policy_option
 @journal_option
+@env_file_option
 @click.option(
     "--retain-age", type=parse_age, metavar="AGE", help="Delete sessions not used for this long: 30d."
 )
@@ -180,6 +232,14 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     metavar="SIZE",
     help="A request with its history, which pages send every time: eight times as much.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser of this machine.")
+@click.option("--access-log", is_flag=True, help="Print a line for each request that was answered.")
+@click.option(
+    "--reload",
+    "reload",
+    is_flag=True,
+    help="Start again when a Python file beside the agent changes; port, token and logins stay.",
+)
 @click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
 )
@@ -190,6 +250,7 @@ def command(
     port: int,
     tokens: tuple[str, ...],
     token_file: Path | None,
+    token_env: tuple[str, ...],
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
     allow_mcp: tuple[str, ...],
@@ -209,11 +270,19 @@ def command(
     max_messages: int,
     max_body: int | None,
     max_history: int | None,
+    opens: bool,
+    access_log: bool,
+    reload: bool,
     insecure_no_auth: bool,
     yes: bool,
-) -> None:
+) -> int | None:
+    given_by = reloaded()
+    if reload and given_by is None:
+        confirm_launch([_split_name(target)[1] for target in targets], yes=yes)
+        named = [_split_name(target)[1] for target in targets]
+        return reload_server(host, port, named, tokens=tokens, variables=token_env)
     prepare_process()
-    try:
+    with needs_server_extra():
         from trunkline.frontends.agui.options import AguiOptions
         from trunkline.frontends.aisdk.options import AisdkOptions
         from trunkline.server.asgi import asgi
@@ -221,14 +290,10 @@ def command(
         from trunkline.server.security.origins import is_address, is_loopback
         from trunkline.server.security.tokens import Access, new_secret
         from trunkline.server.settings import server_settings
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"the server needs {error.name!r} besides: pip install 'trunkline[server]'"
-        ) from None
 
     if question_ttl <= 0:
         raise click.UsageError("--question-ttl must be more than 0s: nobody could answer in time")
-    given = _read_tokens(tokens, token_file)
+    given = _read_tokens(tokens, token_file, token_env)
     public = not is_loopback(host)
     if insecure_no_auth and (public or given):
         raise click.UsageError("--insecure-no-auth is for this machine alone: leave --host and tokens out")
@@ -239,7 +304,8 @@ def command(
         )
     confirm_launch([_split_name(target)[1] for target in targets], yes=yes)
     agents = _resolve(targets)
-    made = None if given or insecure_no_auth else new_secret()
+    state = {} if given_by is None else given_by.state
+    made = None if given or insecure_no_auth else state.get("token") or new_secret()
     app = asgi(
         {name: agent for name, (agent, _) in agents.items()},
         targets={name: target for name, (_, target) in agents.items()},
@@ -267,12 +333,34 @@ def command(
         aisdk=AisdkOptions(version=_VERSIONS[ai_sdk], import_history=import_history),
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
-    with bind(host, port) as listener:
-        lines = _startup_lines(url_of(listener), list(agents), made, ai_sdk, unlocked=insecure_no_auth)
+    with bind(host, port) if given_by is None else given_by.listener as listener:
+        url = url_of(listener)
+        # A link that logs in is for a person at this machine: logs of a public server are read by others.
+        code = None if public else app.new_login_code()
+        page = f"{url}/#code={code}" if code else f"{url}/"
+        lines = [f"Open  {page}", *_startup_lines(url, list(agents), made, ai_sdk, unlocked=insecure_no_auth)]
+        if state:
+            app.restore_logins(state["logins"])
+            lines = [f"Trunkline serves {', '.join(agents)} again: {page}"]
+        opened = OpenedPage(page) if opens and not state else None
+
+        def on_ready() -> None:
+            click.echo("\n".join(lines), err=True)
+            if opened is not None:
+                opened.show()
+
+        if access_log:
+            show_access_log()
+        parent = None if given_by is None else given_by.parent
         try:
-            asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
+            run_async(listen(app, listener, on_ready=on_ready, parent=parent))
         finally:
+            if opened is not None:
+                opened.remove()
+            if given_by is not None:
+                given_by.keep({"token": made, "logins": app.login_state()})
             end_descendants()
+    return None
 
 
 def _limits(max_body: int | None, max_history: int | None, *, connections: int, messages: int) -> Limits:
@@ -291,10 +379,15 @@ def _limits(max_body: int | None, max_history: int | None, *, connections: int, 
     )
 
 
-def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
+def _read_tokens(tokens: Sequence[str], token_file: Path | None, variables: Sequence[str]) -> list[str]:
     given = list(tokens)
     for token in given:
         erase_argument(token)
+    for name in variables:
+        secret = take_secret(name)
+        if not secret:
+            raise ConfigurationError(f"the variable {name} holds no token: set it, or leave its name out")
+        given.append(secret)
     if token_file is not None:
         lines = (line.strip() for line in _read_private(token_file).splitlines())
         given += [line for line in lines if line and not line.startswith("#")]
@@ -317,23 +410,19 @@ def _read_private(path: Path) -> str:
         return file.read()
 
 
-def _split_name(text: str) -> tuple[str | None, str]:
-    """Take NAME=TARGET apart."""
-    named = _NAMED_TARGET.fullmatch(text)
-    return (named[1], named[2]) if named else (None, text)
-
-
 def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     """Load every TARGET under its own name, or the one that was chosen for it."""
     from trunkline.agents.acp.agent import AcpAgent
+    from trunkline.server.agents import address_name
 
     found: dict[str, tuple[Agent, str]] = {}
     for text in targets:
         chosen, target = _split_name(text)
-        agent = resolve_target(target)
+        with shown_waiting("loading the agent"):
+            target, agent = name_target(target)
         if isinstance(agent, AcpAgent):
             _check_command(agent)
-        name = chosen or _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
+        name = chosen or address_name(agent)
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
         found[name] = (agent, normalize_target(target))
@@ -345,14 +434,14 @@ def _check_command(agent: AcpAgent) -> None:
     from trunkline.agents.acp.errors import AgentCommandNotFound
 
     command = agent.command_line[0]
-    if shutil.which(command) is None and not os.path.exists(command):
+    if shutil.which(command) is None and not os.path.isfile(command):
         raise AgentCommandNotFound(command)
 
 
 def _startup_lines(
     url: str, names: list[str], token: str | None, ai_sdk: str, *, unlocked: bool
 ) -> list[str]:
-    """Say where everything is. No line looks like the address of a page, as there is none."""
+    """Say where everything is."""
     lines = [f"Trunkline serves {', '.join(names)} on {url.removeprefix('http://')}"]
     for kind, path in (("useChat", "/api/chat"), ("AG-UI", "/agui")):
         each = "" if len(names) == 1 else f" (each: {url}{path}/NAME)"

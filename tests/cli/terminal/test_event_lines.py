@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from trunkline import events as ev
@@ -52,3 +54,31 @@ def test_a_lane_nobody_announced_is_named_by_its_id() -> None:
     assert EventLines().describe(media) == "[l1] [image image/png]"
     resource = ev.Media(message_id="m", content=ResourceBlock(uri="file:///a"))
     assert EventLines().describe(resource) == "[resource file:///a]"
+
+
+def test_an_activity_is_a_line_and_its_changes_are_none() -> None:
+    lines = EventLines()
+    said = ev.Activity(activity_id="a", activity_type="progress", content={"done": 1})
+    assert lines.describe(said) == 'progress: {"done": 1}'
+    assert lines.describe(ev.Activity(activity_id="a", activity_type="progress", patch=())) is None
+
+
+CLEAR: Any = "\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.TurnFinished(stop_reason=CLEAR),
+        ev.Notice(title="news", severity=CLEAR),
+        ev.SubagentFinished(lane="l", outcome=CLEAR),
+        ev.Compaction(compaction_id="c", status=CLEAR),
+        ev.Answered(question_id="q", outcome="selected", option_kind=CLEAR),
+        ev.ToolUpdate(call_id=CLEAR, status="failed"),
+    ],
+)
+def test_a_word_of_a_foreign_agent_cannot_steer_the_terminal(event: ev.AnyEvent) -> None:
+    line = EventLines().describe(event)
+    assert line is not None
+    assert "\\x1b[2J" in line
+    assert "\x1b" not in line

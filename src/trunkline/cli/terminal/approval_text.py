@@ -13,12 +13,28 @@ from typing import Any, NamedTuple, cast
 
 from trunkline.content import Content, DiffBlock, TextBlock
 from trunkline.conversation import Call
-from trunkline.safe_text import one_line, reveal
+from trunkline.safe_text import reveal, safe_title
 
 _MOST_LINES = 60
 _MOST_CHARACTERS = 6000
 _MOST_COMPARED = 20_000
 _SHORT = 200
+
+
+class Line(str):
+    """A line of text that knows in which style a terminal draws it; elsewhere it is just its text."""
+
+    style: str = ""
+
+    @classmethod
+    def of(cls, text: str, style: str) -> Line:
+        """Give a line with a style."""
+        line = cls(text)
+        line.style = style
+        return line
+
+
+_ADDED, _REMOVED = "green", "red"
 
 
 class Cut(NamedTuple):
@@ -37,6 +53,11 @@ class Cut(NamedTuple):
         return f"… {lines}{self.hidden_characters} characters are NOT shown"
 
 
+def style_of(line: str) -> str:
+    """Give the style of a line; plain text has none."""
+    return line.style if isinstance(line, Line) else ""
+
+
 def cut_lines(lines: Iterable[str]) -> Cut:
     """Cut lines to what a person can look over."""
     whole = list(lines)
@@ -45,7 +66,7 @@ def cut_lines(lines: Iterable[str]) -> Cut:
     for line in whole[:_MOST_LINES]:
         if left <= 0:
             break
-        shown.append(line if len(line) <= left else f"{line[:left]}…")
+        shown.append(line if len(line) <= left else Line.of(f"{line[:left]}…", style_of(line)))
         left -= len(line) + 1
     all_characters = sum(map(len, whole))
     seen = sum(map(len, shown)) - (1 if shown and shown[-1] != whole[len(shown) - 1] else 0)
@@ -54,7 +75,7 @@ def cut_lines(lines: Iterable[str]) -> Cut:
 
 def lines_of_proposal(call: Call, message: str = "") -> list[str]:
     """Everything that is known of what a call is going to do, besides the message that asks for it."""
-    lines = [f"tool: {one_line(call.name)} ({call.kind})"]
+    lines = [f"tool: {safe_title(call.name, 200)} ({safe_title(call.kind, 40)})"]
     if call.title and call.title != call.name and call.title not in message:
         lines += _labelled("title", call.title)
     lines += _arguments(call)
@@ -80,7 +101,12 @@ def lines_of_change(block: DiffBlock) -> list[str]:
     word = "deleted" if block.new is None else "new" if block.old is None else "changed"
     if block.old is not None and block.old == block.new:
         word = "unchanged"
-    return [f"{reveal(block.path)} ({word})", *(line[:1] + reveal(line[1:]) for line in changed)]
+    return [f"{reveal(block.path)} ({word})", *map(_changed_line, changed)]
+
+
+def _changed_line(line: str) -> Line:
+    style = {"+": _ADDED, "-": _REMOVED}.get(line[:1], "")
+    return Line.of(line[:1] + reveal(line[1:]), style)
 
 
 def _lines(text: str | None) -> list[str]:

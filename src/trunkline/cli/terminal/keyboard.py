@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 
+from trunkline.cli.signals import hang_up
+
 _LONGEST_LINE = 1024 * 1024
 
 
@@ -56,7 +58,12 @@ class Keyboard:
             await ready
         finally:
             loop.remove_reader(self._fd)
-        return b"" if self._ended else self._take()
+        data = b"" if self._ended else self._take()
+        if not data and self.is_terminal and not os.isatty(self._fd) and not self._ended and hang_up():
+            # An end of the input would answer a question; who was told ends us instead.
+            self._ready = loop.create_future()
+            await self._ready
+        return data
 
     def _take(self) -> bytes:
         try:
