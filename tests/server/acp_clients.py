@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import httpx
 from tests.frontends.acp.memory_editor import Editor
-from tests.frontends.acp.schema import find_fault
 from tests.hubs import make, soon
 from tests.server.running_server import BEARER, frames
 from websockets.asyncio.client import ClientConnection, connect
@@ -18,9 +17,11 @@ from websockets.exceptions import ConnectionClosed
 
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
+from trunkline.conformance.acp.schema import find_fault
 from trunkline.frontends.acp.http_streams import session_of
 from trunkline.protocols.jsonrpc.messages import Malformed, parse
 from trunkline.server.app import Server
+from trunkline.server.routes.acp_connections import AcpConnections
 from trunkline.session.session import Session
 
 GREETING = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -224,9 +225,10 @@ def calling(method: str) -> Callable[[Any], bool]:
 
 def callers_of(app: Server) -> list[Any]:
     """Who is connected to a server, as it knows them."""
-    (farewell,) = app.agents.before_close
-    acp_connections: Any = farewell
-    return list(acp_connections.__self__._connections.values())
+    owners: list[Any] = [getattr(call, "__self__", None) for call in app.agents.before_close]
+    (acp,) = [owner for owner in owners if type(owner) is AcpConnections]
+    connections: Any = acp
+    return list(connections._connections.values())
 
 
 class Heard:

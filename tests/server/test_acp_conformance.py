@@ -1,4 +1,4 @@
-"""The 56 requirements once more, against ``/acp``: over a WebSocket and over streamable HTTP."""
+"""The requirements once more, against ``/acp``: over a WebSocket and over streamable HTTP."""
 
 import asyncio
 import queue
@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.frontends.acp.conformance.kit import Subject, Verdict, judge
-from tests.frontends.acp.conformance.test_conformance import (
+from tests.conformance.acp.test_kit import (
     test_every_message_is_valid,
     test_the_requirement_is_kept,
     test_what_is_left_open_is_done_this_way,
@@ -18,6 +17,9 @@ from tests.frontends.acp.conformance.test_conformance import (
 from tests.server.running_server import SECRET, listening
 
 from trunkline.agents.targets import resolve_target
+from trunkline.conformance.acp.kit import AgentUnderTest
+from trunkline.conformance.acp.run import judge
+from trunkline.conformance.table import Verdict
 from trunkline.server.asgi import asgi
 
 pytestmark = pytest.mark.slow
@@ -64,4 +66,4 @@ def judged(
             url = f"{request.param}://{place}/acp/{agent}"
             return [sys.executable, str(root / "tests/server/stdio_relay.py"), url]
 
-        return judge(Subject(command("demo"), folder, command("demo-auth"), env))
+        return judge(AgentUnderTest(command("demo"), folder, command("demo-auth"), env))

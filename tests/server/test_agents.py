@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.hubs import BRISK, echo, make, soon
 
-from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
+from trunkline.errors import ConfigurationError, OtherAgent, SessionNotFound
 from trunkline.server.agents import DEFAULT, ServedAgents, name_agents
 from trunkline.server.errors import HttpError
 
@@ -44,7 +44,7 @@ async def test_a_session_of_another_agent_is_refused() -> None:
         await (await agents.hub("a")).create("s1")
         assert await agents.hub_for("a", "s1", "local") is await agents.hub("a")
         assert await agents.hub_for("b", "new", "local") is await agents.hub("b")
-        with pytest.raises(SessionBusy, match="the agent 'a'"):
+        with pytest.raises(OtherAgent, match="the agent 'a'"):
             await agents.hub_for("b", "s1", "local")
         hub, info = await agents.hub_of_session("s1", "local")
         assert (hub, info.session_id) == (await agents.hub("a"), "s1")

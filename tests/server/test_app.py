@@ -94,7 +94,7 @@ async def test_fastapi_takes_it_in_with_its_life_its_sockets_and_its_refusals() 
             assert json.loads(await soon(socket.recv()))["type"] == "RUN_STARTED"
         unknown = await client.get("/trunk/nothing")
         assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "not_found")
-        known = "there are /acp, /agui, /api/chat, /copilotkit, /healthz, "
+        known = "there are /, /acp, /agui, /api/chat, /assets, /copilotkit, /healthz, "
         assert known in unknown.json()["error"]["message"]
         stranger = {"authorization": ""}
         assert (await client.get("/trunk/sessions", headers=stranger)).json()["error"]["code"] == "token"

@@ -29,7 +29,7 @@ from trunkline.session.context import TurnContext
         ({"limits": {"messages": 3}}, r"limits=Limits\(...\), with from trunkline.server.limits import"),
         ({"agui": AguiOptions(keep_alive=3)}, r"limits=Limits\(keep_alive_seconds=...\)"),
         ({"agui": AguiOptions(coalesce=False)}, "the journal joins"),
-        ({"allow_origins": "localhost"}, "'localhost' is no origin"),
+        ({"allow_origins": "localhost"}, "'localhost' is not an origin"),
     ],
 )
 def test_an_option_that_cannot_count_is_refused_at_once(options: dict[str, Any], text: str) -> None:

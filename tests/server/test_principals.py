@@ -207,6 +207,15 @@ async def show(world: World, headers: dict[str, str], thread: str) -> Seen:
     return [await ask(world, headers, how, place) for how in ("GET", "FOLLOW")]
 
 
+def changes(method: str, ending: str, body: Any) -> Case:
+    """Name or fork a session."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        return await ask(world, headers, method, f"/sessions/{quote(thread, safe='')}{ending}", body)
+
+    return case
+
+
 async def delete(world: World, headers: dict[str, str], thread: str) -> Seen:
     return await ask(world, headers, "DELETE", f"/sessions/{quote(thread, safe='')}")
 
@@ -391,6 +400,18 @@ CASES: dict[str, Case] = {
         "/copilotkit/agent/{agent}/stop/{thread}", lambda world, thread: {}
     ),
     "GET /sessions": gets("/sessions"),
+    "POST /sessions": posts("/sessions", lambda world, thread: {}),
+    "PATCH /sessions/{session_id:path}": changes("PATCH", "", {"title": "mine"}),
+    "POST /sessions/{session_id:path}/fork": changes("POST", "/fork", {}),
+    **{
+        f"GET /sessions/{{session_id:path}}/{name}": changes("GET", f"/{name}", None)
+        for name in ("completions", "export", "inspect", "wire")
+    },
+    "GET /": gets("/"),
+    "GET /assets/{path:path}": gets("/assets/none.js"),
+    "POST /login": posts("/login", lambda world, thread: {"code": thread}),
+    "POST /logout": posts("/logout", lambda world, thread: {}),
+    "GET /page": gets("/page"),
     "GET /sessions/{session_id:path}": show,
     "POST /sessions/{session_id:path}/commands": command,
     "DELETE /sessions/{session_id:path}": delete,

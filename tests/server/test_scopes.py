@@ -259,11 +259,40 @@ ROADS: list[Road] = [
         "follow",
         shows=True,
     ),
+    Road("GET /sessions", lambda v: v.send("GET", "/sessions?query=past"), "follow", shows=True),
+    Road("POST /sessions", lambda v: v.send("POST", "/sessions", {}), "prompt"),
+    Road(f"PATCH {SESSION}", lambda v: v.send("PATCH", f"/sessions/{v.thread}", {"title": "New"}), "prompt"),
+    Road(f"POST {SESSION}/fork", lambda v: v.send("POST", f"/sessions/{v.thread}/fork", {}), "prompt"),
+    *(
+        Road(
+            f"GET {SESSION}/export",
+            lambda v, kind=kind: v.send("GET", f"/sessions/{v.thread}/export?format={kind}"),
+            "follow",
+            shows=True,
+        )
+        for kind in ("md", "json", "html")
+    ),
+    Road(
+        f"GET {SESSION}/inspect",
+        lambda v: v.send("GET", f"/sessions/{v.thread}/inspect"),
+        "follow",
+        shows=True,
+    ),
+    Road(
+        f"GET {SESSION}/completions", lambda v: v.send("GET", f"/sessions/{v.thread}/completions"), "follow"
+    ),
+    Road(f"GET {SESSION}/wire", lambda v: v.send("GET", f"/sessions/{v.thread}/wire"), "admin"),
+    Road("GET /", lambda v: v.send("GET", "/")),
+    Road("GET /assets/{path:path}", lambda v: v.send("GET", "/assets/none.js")),
+    Road("POST /login", lambda v: v.send("POST", "/login", {"code": "none"})),
+    Road("POST /logout", lambda v: v.send("POST", "/logout")),
+    Road("GET /page", lambda v: v.send("GET", "/page")),
     Road(f"DELETE {SESSION}", lambda v: v.send("DELETE", f"/sessions/{v.thread}"), "admin"),
     commanding("prompt", {"type": "prompt", **words("something new")}),
     commanding("prompt", {"type": "cancel"}),
     commanding("prompt", {"type": "rewind", "to_message_id": None}),
     commanding("prompt", {"type": "drop_prompt", "prompt_id": "none"}),
+    commanding("prompt", {"type": "rename", "title": "New"}),
     commanding("answer", {"type": "answer", "question_id": "none"}),
     commanding("answer", {"type": "set_config", "option_id": "none", "value": "x"}),
 ]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent
-from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
+from trunkline.errors import ConfigurationError, OtherAgent, SessionNotFound
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal, parse_address
 from trunkline.journal.address import JournalAddress
 from trunkline.mcp.allowed_hosts import Outbound
@@ -36,6 +36,7 @@ _FINISH_SECONDS = 2.0
 """How long the streams of cancelled runs get for their last events when the server closes."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
 _RESERVED = ("capabilities", "connect", "ws")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 
 
 class ServedAgent(NamedTuple):
@@ -44,6 +45,11 @@ class ServedAgent(NamedTuple):
     name: str
     agent: Agent
     target: str
+
+
+def address_name(agent: Agent) -> str:
+    """Give the name that an agent has in addresses where nobody chose one."""
+    return _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
 
 
 def name_agents(agents: Any, targets: Mapping[str, str] | None = None) -> list[ServedAgent]:
@@ -192,7 +198,7 @@ class ServedAgents:
             owner = self.agent_of(info) if info is not None else found
             if owner != found:
                 whose = f"the agent {owner!r}" if owner is not None else "an agent that is not served here"
-                raise SessionBusy(f"this thread belongs to {whose}: ask that one, or begin another thread")
+                raise OtherAgent(f"this thread belongs to {whose}: ask that one, or begin another thread")
         return self._hubs[found]
 
     async def hub_of_session(self, session_id: str, principal: str) -> tuple[Hub, SessionInfo]:

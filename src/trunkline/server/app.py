@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from re import Pattern
 from typing import Any, Protocol
@@ -10,9 +10,11 @@ from typing import Any, Protocol
 from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
+from trunkline.server.access_log import call_logged
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.security.gate import Gate
+from trunkline.server.security.login import Logins
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, TokenRing
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit
@@ -41,12 +43,15 @@ class Server:
         authenticate: Authenticate,
         hosts: Hosts,
         origins: Origins,
+        logins: Logins | None = None,
         open_paths: Iterable[str] = (),
+        page_paths: Iterable[str] = (),
         text_paths: Iterable[str] = (),
         bare_paths: Iterable[Pattern[str]] = (),
     ) -> None:
         """Put front ends behind a gate; ``open_paths`` need no token, ``text_paths`` are refused in text.
 
+        ``logins`` know the browsers that are logged in. ``page_paths`` may be opened by a link anywhere, and
         ``bare_paths`` may be called without a body.
         """
         self.agents = agents
@@ -55,13 +60,16 @@ class Server:
         self.unauthenticated = UnauthenticatedLimit(most, 2 * most)
         """Connections that have shown no token yet; the HTTP protocol of ``run`` counts them here."""
         self._authenticate = authenticate
+        self._logins = logins
         router = Router(self.routes, redirect_slashes=False, default=self._not_found, lifespan=self.lifespan)
         self._gate = Gate(
             router,
             authenticate=authenticate,
             hosts=hosts,
             origins=origins,
+            logins=logins,
             open_paths=open_paths,
+            page_paths=page_paths,
             text_paths=text_paths,
             bare_paths=bare_paths,
             most=agents.limits.principal_requests,
@@ -78,11 +86,28 @@ class Server:
         ring = self._authenticate
         return ring.tokens[0].secret if isinstance(ring, TokenRing) else None
 
+    def new_login_code(self) -> str | None:
+        """Make a one-use code that logs a browser in as the first token; None where another login counts."""
+        ring = self._authenticate
+        if self._logins is None or not isinstance(ring, TokenRing):
+            return None
+        return self._logins.new_code(ring.access_of(ring.tokens[0]))
+
+    def login_state(self) -> dict[str, Any]:
+        """Give the logins of browsers for the process that goes on with them."""
+        return {} if self._logins is None else self._logins.state()
+
+    def restore_logins(self, state: Mapping[str, Any]) -> None:
+        """Take over the logins of the process before, as far as their tokens still count."""
+        ring = self._authenticate
+        if self._logins is not None and isinstance(ring, TokenRing):
+            self._logins.restore(state, [ring.access_of(token) for token in ring.tokens])
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         # The gate answers what is raised inside, also when the app around us has handlers of its own.
         inner = {key: value for key, value in scope.items() if key != "starlette.exception_handlers"}
-        await self._gate({**inner, "app": self}, receive, send)
+        await call_logged(self._gate, {**inner, "app": self}, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:

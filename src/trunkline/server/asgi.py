@@ -16,12 +16,20 @@ from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import ServedAgents, name_agents
 from trunkline.server.app import FrontEnd, Server
 from trunkline.server.limits import Limits
+from trunkline.server.routes import health, page, page_files
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiFrontEnd
 from trunkline.server.routes.aisdk import BARE_PATHS, TEXT_PATHS, AisdkFrontEnd
-from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
+from trunkline.server.routes.completions import CompletionRoutes
+from trunkline.server.routes.export import ExportRoutes
+from trunkline.server.routes.health import HealthRoutes
+from trunkline.server.routes.inspector import InspectorRoutes
+from trunkline.server.routes.page import PageRoutes
+from trunkline.server.routes.page_files import PAGE_PATHS, PageFiles
+from trunkline.server.routes.session_changes import SessionChanges
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.routes.unified import UnifiedRoutes
+from trunkline.server.security.login import Logins
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
 from trunkline.server.settings import server_settings
@@ -92,13 +100,22 @@ def asgi(
         limits=limits,
         outbound=Outbound(_listed(allow_mcp)),
     )
+    ring: TokenRing | None = None
+    logins: Logins | None = None
     if authenticate is None:
         authenticate = ring = TokenRing.of(tokens)
+        logins = Logins()
         if tokens is None and not take_secret("TRUNKLINE_TOKEN"):
             log.warning("no token was given, so this one was made: %s", ring.tokens[0].secret)
     # A front end is added here, with an argument of asgi() for its options.
     front_ends: list[FrontEnd] = [
         HealthRoutes(served),
+        PageFiles(),
+        PageRoutes(served, logins, ring),
+        SessionChanges(served),
+        CompletionRoutes(served),
+        ExportRoutes(served),
+        InspectorRoutes(served, agui, aisdk or AisdkOptions(), unified),
         SessionRoutes(served),
         AguiFrontEnd(served, agui),
         AisdkFrontEnd(served, aisdk or AisdkOptions()),
@@ -111,9 +128,11 @@ def asgi(
         authenticate=authenticate,
         hosts=Hosts(_listed(allow_hosts)),
         origins=Origins(_listed(allow_origins)),
-        open_paths=OPEN_PATHS,
+        logins=logins,
+        open_paths=(*health.OPEN_PATHS, *page.OPEN_PATHS, *page_files.OPEN_PATHS),
+        page_paths=PAGE_PATHS,
         text_paths=TEXT_PATHS,
-        bare_paths=BARE_PATHS,
+        bare_paths=(*BARE_PATHS, *page.BARE_PATHS),
     )
 
 

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope, Send
 
 from trunkline.errors import JournalError, TrunklineError
+from trunkline.server.responses import NO_STORE
 
 log = logging.getLogger("trunkline.server")
 
@@ -76,7 +77,7 @@ async def refuse(scope: Scope, send: Send, refusal: HttpError, *, as_text: bool 
         "content-type": "text/plain; charset=utf-8" if as_text else "application/json",
         "x-error-code": refusal.code,
         "content-length": str(len(body)),
-        "cache-control": "no-store",
+        **NO_STORE,
         **refusal.headers,
     }
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]

@@ -15,7 +15,7 @@ import resource
 import signal
 import socket
 import time
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -65,37 +65,72 @@ def url_of(listener: socket.socket) -> str:
 
 
 async def listen(
-    app: Server, listener: socket.socket, *, on_ready: Callable[[], None], stop: asyncio.Event | None = None
+    app: Server,
+    listener: socket.socket,
+    *,
+    on_ready: Callable[[], None],
+    stop: asyncio.Event | None = None,
+    parent: socket.socket | None = None,
 ) -> None:
-    """Serve until a signal comes, or ``stop`` is set; a second signal means at once."""
+    """Serve until a signal comes, or ``stop`` is set; a second signal means at once.
+
+    With ``parent``, the socket of a process that started us, also until that one is gone.
+    """
     stop = stop or asyncio.Event()
+    if parent is not None:
+        parent.setblocking(False)
+        asyncio.get_running_loop().add_reader(parent, stop.set)
+    with _signals(stop):
+        await _serve(app, listener, on_ready, stop)
+
+
+@contextlib.asynccontextmanager
+async def served(app: Server, listener: socket.socket) -> AsyncGenerator[None]:
+    """Serve beside what the block does, until it ends; signals are left to the block."""
+    ready, stop = asyncio.Event(), asyncio.Event()
+    serving = asyncio.create_task(_serve(app, listener, ready.set, stop))
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+        yield
+    finally:
+        waiting.cancel()
+        stop.set()
+        await asyncio.wait({serving, waiting})
+    serving.result()
+
+
+async def _serve(
+    app: Server, listener: socket.socket, on_ready: Callable[[], None], stop: asyncio.Event
+) -> None:
     # Before the server runs, a journal that cannot be opened ends the command with a sentence.
     await app.agents.open()
     server = _Uvicorn(app, on_ready)
-    with _signals(stop):
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        draining = asyncio.create_task(server.drain(stop))
-        try:
-            await asyncio.wait({serving, draining}, return_when=asyncio.FIRST_COMPLETED)
-            await serving
-        finally:
-            draining.cancel()
-            await asyncio.gather(draining, return_exceptions=True)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    draining = asyncio.create_task(server.drain(stop))
+    try:
+        await asyncio.wait({serving, draining}, return_when=asyncio.FIRST_COMPLETED)
+        await serving
+    finally:
+        draining.cancel()
+        await asyncio.gather(draining, return_exceptions=True)
 
 
 @contextlib.contextmanager
 def _signals(stop: asyncio.Event) -> Generator[None]:
-    def on_signal() -> None:
+    def on_signal(number: signal.Signals) -> None:
         if stop.is_set():
             # The journal settles what was running when its session is opened again.
             end_descendants()
-            os._exit(130)
+            os._exit(128 + number)
         stop.set()
 
     loop = asyncio.get_running_loop()
     names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for name in names:
-        loop.add_signal_handler(name, on_signal)
+        loop.add_signal_handler(name, on_signal, name)
     try:
         yield
     finally:

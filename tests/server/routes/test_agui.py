@@ -102,6 +102,20 @@ async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
         assert session.followers == 0
 
 
+async def test_one_that_reads_the_past_as_the_client_leaves_does_not_keep_its_turn() -> None:
+    async with served(ScriptedAgent()) as (app, client):
+        async with client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response:
+            async for _, event in frames(response):
+                if event["type"] == "TEXT_MESSAGE_CONTENT":
+                    break
+            session = await (await app.agents.hub()).session("t1")
+            past = session.replay()
+            await anext(past)
+            assert session.followers == 1
+        await until(lambda: not session.busy)
+        await past.aclose()
+
+
 async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
     async def long(prompt: Prompt) -> AsyncIterator[str]:
         for number in range(20_000):
@@ -171,7 +185,8 @@ async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for(
             assert events[-2]["messages"] == asked[-2]["messages"]
             assert events[-1]["outcome"] == asked[-1]["outcome"]
         assert await run_events(client, {**again, "threadId": "new"}, "/agui/connect") == []
-        assert (await client.post("/agui/second/connect", json=again)).status_code == 409
+        refused = await client.post("/agui/second/connect", json=again)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "other_agent")
 
 
 @pytest.mark.parametrize(("route", "page", "kept"), [

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -193,3 +194,23 @@ async def test_a_token_that_may_only_answer_may_not_cancel() -> None:
         assert (await events(socket))[-1]["type"] == "RUN_ERROR"
         await socket.send('{"type": "cancel"}')
         assert await closed(socket) == (1008, "this token may not cancel")
+
+
+async def test_a_client_that_takes_nothing_is_dropped_and_its_run_cancelled() -> None:
+    async def floods(prompt: Prompt) -> AsyncIterator[str]:
+        while True:
+            yield "x" * 20_000
+
+    async with served(make(floods), limits=Limits(stall_seconds=0.2)) as (app, client):
+        place = client.base_url.netloc.decode()
+        small = socket.socket()
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.connect(("127.0.0.1", int(place.partition(":")[2])))
+        about: dict[str, Any] = {"additional_headers": BEARER, "max_size": None, "compression": None}
+        async with connect(f"ws://{place}/agui/ws", sock=small, **about) as stalled:
+            await stalled.send(json.dumps(run_input("go")))
+            assert json.loads(await soon(stalled.recv()))["type"] == "RUN_STARTED"
+            session = await (await app.agents.hub()).session("t1")
+            await until(lambda: session.last_turn_id is not None and not session.busy, 30)
+            # What waits in the buffers is never read: no handshake can end this.
+            stalled.transport.abort()

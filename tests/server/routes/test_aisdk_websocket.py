@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -269,3 +270,25 @@ async def test_a_number_that_two_responses_of_a_turn_have_is_refused() -> None:
             await other.send(resume("r3", lastSequence=3))
             (found,) = await frames(other, "r3")
         assert found["errorText"] == "what followed chunk 3 is not known any more: leave lastSequence out"
+
+
+async def test_a_client_that_takes_nothing_is_dropped_and_its_turn_goes_on() -> None:
+    async def floods(prompt: Prompt) -> AsyncIterator[str]:
+        for _ in range(1000):
+            yield "x" * 20_000
+
+    async with served(make(floods), limits=Limits(stall_seconds=0.2)) as (app, client):
+        place = client.base_url.netloc.decode()
+        small = socket.socket()
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.connect(("127.0.0.1", int(place.partition(":")[2])))
+        url = f"ws://{place}/api/chat/ws"
+        about: dict[str, Any] = {"additional_headers": BEARER, "max_size": None, "compression": None}
+        async with connect(url, sock=small, **about) as stalled:
+            await stalled.send(send("go"))
+            await frames(stalled, "r1", 1)
+            session = await (await app.agents.hub()).session("c1")
+            await until(lambda: session.last_turn_id is not None and not session.busy)
+            await until(lambda: not session.followers)
+            # What waits in the buffers is never read: no handshake can end this.
+            stalled.transport.abort()

@@ -245,6 +245,10 @@ async def test_model_mode_commands_and_initialize() -> None:
         await client.send("control_request", request_id="r1", request={"subtype": "initialize"})
         answer = await client.until("control_response", request_id="r1")
         assert "demo-large" in [one["value"] for one in answer["metadata"]["response"]["models"]]
+        await client.send("control_request", request_id="r2", request={"subtype": "interrupt"})
+        assert (await client.until("control_response", request_id="r2"))["metadata"]["subtype"] == "success"
+        await client.send("control_request", request_id="r3", request={"subtype": "set_model", "model": "no"})
+        assert (await client.until("control_response", request_id="r3"))["metadata"]["subtype"] == "error"
         await client.send("slash_command", command="/plan")
         plan = await client.until("status_change", subtype="plan")
         assert plan["metadata"]["entries"] == plan["metadata"]["planEntries"] != []

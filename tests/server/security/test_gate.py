@@ -169,7 +169,7 @@ async def test_only_known_tokens(app: Server, headers: Headers, fine: bool) -> N
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
+        "/page",
         "/agui",
         "/agui/capabilities",
         "/copilotkit/info",
@@ -179,7 +179,7 @@ async def test_only_known_tokens(app: Server, headers: Headers, fine: bool) -> N
         "//healthz",
     ],
 )
-async def test_every_path_but_health_wants_a_token(app: Server, path: str) -> None:
+async def test_every_path_but_health_and_the_page_wants_a_token(app: Server, path: str) -> None:
     assert (await call(app, scope(path, token=False))).status == 401
 
 
@@ -270,7 +270,7 @@ async def test_a_page_on_the_list_may_ask_first_without_a_token(app: Server) -> 
     assert reply.headers["access-control-allow-headers"] == (
         "authorization, content-type, x-custom, acp-session-id"
     )
-    assert reply.headers["access-control-allow-methods"] == "GET, POST, DELETE, OPTIONS"
+    assert reply.headers["access-control-allow-methods"] == "GET, POST, PATCH, DELETE, OPTIONS"
     assert "access-control-allow-credentials" not in reply.headers
     del headers["access-control-request-headers"]
     assert (
@@ -322,6 +322,30 @@ async def test_a_refused_origin_is_named_once_in_the_log(
     wanted = "a page of 'http://localhost:3000' was refused: if it is yours, allow it with --allow-origin"
     assert first == wanted
     assert len(others) == 15, "strangers do not fill the log"
+
+
+async def test_a_refused_host_is_named_once_in_the_log_with_the_option_that_allows_it(
+    app: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    for host in ("my.box", "my.box", *(f"{number}.box" for number in range(50))):
+        await call(app, scope("/sessions", host=host))
+    first, *others = [one.getMessage() for one in caplog.records]
+    assert first == "a request for the host 'my.box' was refused: if it is ours, allow it with --allow-host"
+    assert len(others) == 15
+
+
+async def test_a_refused_token_is_reported_once_for_each_caller_and_never_shown(
+    app: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = {"authorization": "Bearer a-secret-of-somebody"}
+    for headers in ({}, {}, wrong, wrong):
+        await call(app, scope("/sessions", headers=headers, token=False))
+    await call(app, scope("/page", headers={"sec-fetch-site": "same-origin"}, token=False))
+    first, second = [one.getMessage() for one in caplog.records]
+    assert first.startswith("a request of 127.0.0.1 with no token was refused: send the header Authorization")
+    assert second.startswith("a request of 127.0.0.1 with a wrong token was refused")
+    assert "--token-file" in first
+    assert "somebody" not in caplog.text
 
 
 def guarded(inner: Any) -> Gate:

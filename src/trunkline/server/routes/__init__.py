@@ -10,11 +10,19 @@
 * ``aisdk_chats``: what ``/api/chat`` and its WebSocket have in common
 * ``aisdk_sequences``: the newest chunks that went to WebSockets
 * ``aisdk_websocket``: ``/api/chat/ws``, for the AI SDK's WebSocketChatTransport
+* ``completions``: ``/sessions/SESSION/completions``: files for the page
 * ``copilotkit``: CopilotKit's routes
 * ``copilotkit_threads``: the list of threads for CopilotKit's pages
+* ``export``: ``/sessions/SESSION/export``: a session as a file
 * ``health``: ``/healthz`` and ``/readyz``
+* ``inspector``: ``/sessions/SESSION/inspect`` and ``/wire``: one turn on every wire, the lines of an agent
 * ``opening``: streams that are being opened, of ``/agui`` and ``/api/chat``
+* ``page``: ``/login``, ``/logout`` and ``/page``: with what the page begins
+* ``page_files``: ``/`` and ``/assets/``: the files of the page
+* ``session_changes``: ``/sessions``: begin, rename, fork
+* ``session_status``: what a session in the list is doing
 * ``sessions``: ``/sessions``: list, read, follow, command
+* ``turn_views``: one turn through the encoder of each front end
 * ``unified``: ``/unified/SESSION``, for clients that speak UnifiedMessage
 * ``websocket_frames``: frames of WebSockets on which clients send JSON
 """

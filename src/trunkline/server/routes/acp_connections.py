@@ -168,7 +168,7 @@ class HttpAcpConnection(AcpConnection):
         session_id, outbox, token = reader
         if not outbox.detach(token):
             return
-        self.transport.forget(session_id)
+        self.transport.discard(session_id)
         self._reading.discard(session_id)
         if not self._reading:
             self._wait_for_streams()

@@ -18,7 +18,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.protocols.agui import wire
 from trunkline.server.routes.agui_runs import AguiRuns, run_error
-from trunkline.server.routes.websocket_frames import Close, receive_text
+from trunkline.server.routes.websocket_frames import Close, Stalled, receive_text, send_text
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
@@ -63,7 +63,7 @@ class _AguiWebSocket:
         self._cancelling: set[asyncio.Task[bool]] = set()
 
     async def serve(self) -> None:
-        """Run what comes in until the client leaves, or may not stay."""
+        """Run what comes in until the client leaves, may not stay, or takes nothing for too long."""
         receiving, running = asyncio.create_task(self._receive()), asyncio.create_task(self._run_inputs())
         try:
             await asyncio.wait((receiving, running), return_when=asyncio.FIRST_COMPLETED)
@@ -74,8 +74,12 @@ class _AguiWebSocket:
             await asyncio.gather(*tasks, return_exceptions=True)
         # The gate reports an error of ours; a client that left is no error.
         with suppress(WebSocketDisconnect):
-            if not running.cancelled():
-                running.result()
+            try:
+                if not running.cancelled():
+                    running.result()
+            except Stalled:
+                await self._websocket.close(1008, "nothing was read for too long: connect again")
+                return
             if not receiving.cancelled() and (close := receiving.result()) is not None:
                 await self._websocket.close(*close)
 
@@ -135,7 +139,7 @@ class _AguiWebSocket:
 
     async def _send(self, events: list[wire.AguiEvent]) -> None:
         for event in events:
-            await self._websocket.send_text(wire.encode(event).decode())
+            await send_text(self._websocket, wire.encode(event).decode(), self._limits)
 
 
 def _is_cancel(frame: bytes) -> bool:

@@ -22,6 +22,7 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.decoder import read_chat_request
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.server.agents import ServedAgents
+from trunkline.server.responses import json_response
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_websocket import AisdkWebSocketRoutes
 from trunkline.server.routes.opening import redacted_options
@@ -33,7 +34,6 @@ TEXT_PATHS = ("/api/chat",)
 """Where a refusal is its sentence alone: useChat shows the body as the error's message."""
 BARE_PATHS = (re.compile("/api/chat/.+/stop"),)
 """What is called without a body too: ``fetch(url, {method: "POST"})`` stops what runs."""
-_NO_STORE = {"cache-control": "no-store"}
 
 
 class AisdkFrontEnd:
@@ -108,7 +108,7 @@ class AisdkRoutes:
         found = await endpoint.messages(
             place.chat_id, principal=access.principal, options=options, version=version
         )
-        return Response(_encode(found), media_type="application/json", headers=_NO_STORE)
+        return json_response(found)
 
     async def stop(self, request: Request) -> Response:
         """Cancel the running turn; with ``turnId`` only that one."""
@@ -121,7 +121,7 @@ class AisdkRoutes:
             raise InvalidCommand("turnId must be a text: the id of the assistant's message")
         endpoint = await self._chats.endpoint_of(place.agent, place.chat_id, access.principal)
         stopped = await endpoint.stop(place.chat_id, turn_id, principal=access.principal)
-        return Response(_encode({"stopped": stopped}), media_type="application/json", headers=_NO_STORE)
+        return json_response({"stopped": stopped})
 
     async def answer(self, request: Request) -> Response:
         """Answer a question beside the stream; 409 says who was faster."""
@@ -132,7 +132,7 @@ class AisdkRoutes:
         endpoint = await self._chats.endpoint_of(place.agent, place.chat_id, access.principal)
         question: str = request.path_params["question"]
         await endpoint.answer(place.chat_id, question, given, principal=access.principal)
-        return Response(_encode({"answered": question}), media_type="application/json", headers=_NO_STORE)
+        return json_response({"answered": question})
 
     async def _read_object(self, request: Request) -> dict[str, Any]:
         body = await read_body(request, self._agents.limits)

@@ -24,11 +24,12 @@ from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, encode
 from trunkline.server.errors import refusal_of
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_sequences import ChatKey, SequenceLog, SequenceLogs
-from trunkline.server.routes.websocket_frames import Close, receive_text
+from trunkline.server.routes.websocket_frames import Close, Stalled, receive_text, send_text
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
 _LONGEST_ID = 256
+_STALLED = Close(1008, "nothing was read for too long: resume")
 
 
 class _Frame(msgspec.Struct, frozen=True, rename="camel"):
@@ -97,13 +98,17 @@ class _AisdkWebSocket:
         self._access = access_of(websocket.scope)
         self._requests: dict[str, asyncio.Task[None]] = {}
         self._sending = asyncio.Lock()
+        self._stalled = asyncio.Event()
 
     async def serve(self) -> None:
-        """Answer until the client leaves, or may not stay."""
+        """Answer until the client leaves, may not stay, or takes nothing for too long."""
+        receiving = asyncio.create_task(self._receive())
+        stalling = asyncio.create_task(self._stalled.wait())
         try:
-            close = await self._receive()
+            await asyncio.wait({receiving, stalling}, return_when=asyncio.FIRST_COMPLETED)
+            close = receiving.result() if receiving.done() else _STALLED
         finally:
-            tasks = list(self._requests.values())
+            tasks: list[asyncio.Task[Any]] = [receiving, stalling, *self._requests.values()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -217,7 +222,10 @@ class _AisdkWebSocket:
         async with self._sending:
             text = encode({**answer, "requestId": frame.request_id}).decode()
             try:
-                await self._websocket.send_text(text)
+                await send_text(self._websocket, text, self._limits)
+            except Stalled as error:
+                self._stalled.set()
+                raise WebSocketDisconnect from error
             except RuntimeError as error:
                 # Starlette's word for a connection that we have closed already.
                 raise WebSocketDisconnect from error

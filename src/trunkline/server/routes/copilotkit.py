@@ -21,13 +21,11 @@ from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.server.agents import DEFAULT
 from trunkline.server.errors import HttpError
+from trunkline.server.responses import json_response
 from trunkline.server.routes.agui_runs import AguiRuns
 from trunkline.server.routes.copilotkit_threads import THREAD_ENDPOINTS, list_threads
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
-
-_GRACE = 30.0
-"""Seconds that a turn goes on when its page is gone: one that is reloaded comes back to it."""
 
 
 class _Call(msgspec.Struct, frozen=True):
@@ -44,12 +42,7 @@ class CopilotKitRoutes:
     def __init__(self, runs: AguiRuns) -> None:
         self._runs = runs
         self._agents = runs.agents
-        options = runs.options
-        self._options = msgspec.structs.replace(
-            options,
-            disconnect_grace=_GRACE if options.disconnect_grace is None else options.disconnect_grace,
-            interrupts="event" if options.interrupts == "auto" else options.interrupts,
-        )
+        self._options = runs.options.for_copilotkit()
 
     def routes(self) -> Sequence[BaseRoute]:
         """Give the addresses."""
@@ -153,7 +146,7 @@ class CopilotKitRoutes:
         access = access_of(request.scope)
         access.need("follow")
         page = await list_threads(self._agents, access.principal, query)
-        return JSONResponse(page, headers={"cache-control": "no-store"})
+        return json_response(page)
 
     async def _run(self, request: Request, agent: str, body: bytes) -> Response:
         wanted = read_input(body, most=self._agents.limits.messages)
@@ -173,4 +166,4 @@ class CopilotKitRoutes:
             stopped = await endpoint.stop(thread_id, principal=access.principal)
         except SessionNotFound:
             stopped = False
-        return JSONResponse({"stopped": stopped})
+        return json_response({"stopped": stopped})

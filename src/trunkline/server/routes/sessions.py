@@ -15,26 +15,39 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trunkline.commands import Answer, Cancel, Command, DropPrompt, HandOver, Prompt, Rewind, SetConfig
+from trunkline.commands import (
+    Answer,
+    Cancel,
+    Command,
+    DropPrompt,
+    HandOver,
+    Prompt,
+    Rename,
+    Rewind,
+    SetConfig,
+)
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
 from trunkline.folding import Folder
-from trunkline.journal import Record, SessionInfo
+from trunkline.journal import Journal, Record, SessionInfo
 from trunkline.protocols.sse import write_frame
 from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import StreamResponse, sse_framing
+from trunkline.server.responses import json_response
+from trunkline.server.routes.session_status import read_status
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import PermissionScope, access_of
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import Reader
 
 _NEEDS: dict[type[Any], PermissionScope] = {
     Prompt: "prompt",
     Cancel: "prompt",
     Rewind: "prompt",
     DropPrompt: "prompt",
+    Rename: "prompt",
     Answer: "answer",
     # A mode may be one that asks for nothing any more, so to choose it is to answer in advance.
     SetConfig: "answer",
@@ -62,16 +75,36 @@ class SessionRoutes:
         ]
 
     async def list(self, request: Request) -> Response:
-        """Give the principal's sessions, newest first; ``next`` is where the following page begins."""
+        """Give the principal's sessions, newest first; ``next`` is where the following page begins.
+
+        A ``query`` searches titles and texts: a page of what was found may be short, or empty, and have a
+        next.
+        """
         access = access_of(request.scope)
         access.need("follow")
         journal = await self._agents.open()
         limit = max(1, _number(request, "limit", 100, most=_PAGE))
-        found = await journal.list(access.principal, limit=limit, before=_before(request), begun=True)
-        page: dict[str, Any] = {"sessions": [self._row(info) for info in found]}
-        if len(found) == limit:
-            page["next"] = f"{found[-1].updated_at!r}~{found[-1].session_id}"
-        return _json(page)
+        before, target, query = _before(request), self._target(request), request.query_params.get("query")
+        if query is not None and query.strip():
+            found, following = await journal.search(
+                query, access.principal, limit=limit, before=before, target=target
+            )
+        else:
+            found = await journal.list(
+                access.principal, limit=limit, before=before, begun=True, target=target
+            )
+            following = (found[-1].updated_at, found[-1].session_id) if len(found) == limit else None
+        page: dict[str, Any] = {
+            "sessions": [self._row(info) | await _status(journal, info) for info in found]
+        }
+        if following is not None:
+            page["next"] = f"{following[0]!r}~{following[1]}"
+        return json_response(page)
+
+    def _target(self, request: Request) -> str | None:
+        """Give the target of the agent whose sessions are asked for."""
+        name = request.query_params.get("agent")
+        return None if name is None else self._agents.by_name[self._agents.resolve_name(name)].target
 
     async def show(self, request: Request) -> Response:
         """Give a session's records, or follow it from Last-Event-ID on."""
@@ -92,7 +125,7 @@ class SessionRoutes:
         }
         if len(records) == limit:
             page["next"] = records[-1].seq
-        return _json(page)
+        return json_response(page)
 
     async def _read(self, hub: Hub, info: SessionInfo, after: int, limit: int, wait: int) -> list[Record]:
         """Read the records after one, and wait so many seconds for the first: long polling."""
@@ -120,7 +153,7 @@ class SessionRoutes:
         hub, _ = await self._agents.hub_of_session(session_id, access.principal)
         session = await hub.session(session_id, principal=access.principal)
         signed = msgspec.structs.replace(command, by=f"http:{access.principal}")
-        return _json({"result": await session.submit(signed)})
+        return json_response({"result": await session.submit(signed)})
 
     async def delete(self, request: Request) -> Response:
         """Delete a session."""
@@ -134,6 +167,11 @@ class SessionRoutes:
     def _row(self, info: SessionInfo) -> dict[str, Any]:
         names = ("session_id", "title", "cwd", "created_at", "updated_at", "first_seq", "last_seq", "bytes")
         return {name: getattr(info, name) for name in names} | {"agent": self._agents.agent_of(info)}
+
+
+async def _status(journal: Journal, info: SessionInfo) -> dict[str, str]:
+    status = await read_status(journal, info)
+    return {} if status is None else {"status": status}
 
 
 # -- following -------------------------------------------------------------------------------------
@@ -199,10 +237,6 @@ def _record(record: Record) -> dict[str, Any]:
     event, command = record.event, record.command
     what = {"event": without_words(event)} if command is None else {"command": command}
     return {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
-
-
-def _json(value: Any) -> Response:
-    return Response(_encode(value), media_type="application/json", headers={"cache-control": "no-store"})
 
 
 def _number(request: Request, name: str, usual: int, *, most: int) -> int:

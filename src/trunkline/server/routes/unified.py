@@ -26,6 +26,7 @@ from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.routes.opening import redacted_options
+from trunkline.server.routes.websocket_frames import Close, Stalled, receive_text, send_text
 from trunkline.server.security.bodies import find_fault
 from trunkline.server.security.tokens import PermissionScope, access_of
 from trunkline.session.session import Session
@@ -45,9 +46,6 @@ _CAPABILITIES = {
     "availability": "both",
     "teams": False,
 }
-
-Close = tuple[int, str]
-"""The code and the reason with which a socket is closed."""
 
 
 class UnifiedRoutes:
@@ -165,25 +163,19 @@ class _UnifiedWebSocket:
             async for batch in batches:
                 for message in batch:
                     try:
-                        async with asyncio.timeout(limits.stall_seconds):
-                            await self._websocket.send_text(encode(message).decode())
-                    except TimeoutError:
-                        return 1008, "nothing was read for too long: come back with after=CURSOR"
-        return 1001, "the session was closed here: come back with after=CURSOR"
+                        await send_text(self._websocket, encode(message).decode(), limits)
+                    except Stalled:
+                        return Close(1008, "nothing was read for too long: come back with after=CURSOR")
+        return Close(1001, "the session was closed here: come back with after=CURSOR")
 
     # -- in ----------------------------------------------------------------------------------------
 
     async def _receive(self) -> Close | None:
         """Take frames; give the code and the reason to close with, unless the client has closed."""
         while True:
-            received = await self._websocket.receive()
-            if received["type"] == "websocket.disconnect":
-                return None
-            text: str | None = received.get("text")
-            if text is None:
-                return 1003, "send JSON as text"
-            if len(text) > self._limits.body_bytes:
-                return 1009, "the frame is too large"
+            text = await receive_text(self._websocket, self._limits)
+            if not isinstance(text, str):
+                return text
             if (close := await self._take(text.encode())) is not None:
                 return close
 
@@ -206,10 +198,10 @@ class _UnifiedWebSocket:
             try:
                 self._waiting.put_nowait((message, request))
             except asyncio.QueueFull:
-                return 1008, "too many messages wait already"
+                return Close(1008, "too many messages wait already")
             return None
         if len(self._beside) >= self._limits.waiting_frames:
-            return 1008, "too many messages wait already"
+            return Close(1008, "too many messages wait already")
         if isinstance(request, Cancel) and self._starting is not None:
             # Its agent is still being started: the turn is cancelled as soon as it begins.
             self._interrupted = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple
 
 from starlette.websockets import WebSocket
@@ -14,6 +15,19 @@ class Close(NamedTuple):
 
     code: int
     reason: str
+
+
+class Stalled(Exception):
+    """A client has read nothing for too long."""
+
+
+async def send_text(websocket: WebSocket, text: str, limits: Limits) -> None:
+    """Send a frame; raises Stalled for a client that does not take it in time."""
+    try:
+        async with asyncio.timeout(limits.stall_seconds):
+            await websocket.send_text(text)
+    except TimeoutError:
+        raise Stalled from None
 
 
 async def receive_text(websocket: WebSocket, limits: Limits) -> str | Close | None:

@@ -11,7 +11,7 @@ EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-error-code, x-verce
 """The headers of our responses that a page may read."""
 _HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "trunkline-page"})
 _PREFIXES = ("x-", "acp-")
-_METHODS = "GET, POST, DELETE, OPTIONS"
+_METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
 
 
 def is_preflight(scope: Scope) -> bool:

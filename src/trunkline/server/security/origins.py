@@ -115,7 +115,7 @@ class Origins:
             origin = Origin.parse(text)
             if origin is None:
                 raise ConfigurationError(
-                    f"{text!r} is no origin: give scheme://host[:port] without a path, "
+                    f"{text!r} is not an origin: give scheme://host[:port] without a path, "
                     "such as https://chat.example.org; there is no wildcard"
                 )
             self._allowed.add(origin)

@@ -29,6 +29,7 @@ __all__ = [
     "TokenRing",
     "access_of",
     "new_secret",
+    "offers_token",
 ]
 
 PermissionScope = Literal["follow", "prompt", "answer", "admin"]
@@ -114,10 +115,7 @@ class TokenRing:
         self.tokens = tuple(tokens)
         if not self.tokens:
             raise ConfigurationError("give at least one token, or leave them out to have one made")
-        self._known = [
-            (token.secret.encode(), Access(token.principal, token.scopes, _name_of(token.secret)))
-            for token in self.tokens
-        ]
+        self._known = [(token.secret.encode(), self.access_of(token)) for token in self.tokens]
         if len({secret for secret, _ in self._known}) != len(self._known):
             raise ConfigurationError("two tokens have the same secret: give each its own")
 
@@ -129,9 +127,17 @@ class TokenRing:
         given = [tokens] if isinstance(tokens, str | Token) else list(tokens)
         return cls(token if isinstance(token, Token) else Token.parse(token) for token in given)
 
+    @staticmethod
+    def access_of(token: Token) -> Access:
+        """Give what a token allows."""
+        return Access(token.principal, token.scopes, _name_of(token.secret))
+
     def __call__(self, scope: Scope) -> Access | None:
         """Give the access of the token that a request carries."""
-        offered = _offered(scope)
+        return self.find(_offered(scope))
+
+    def find(self, offered: bytes) -> Access | None:
+        """Give the access of the token with this secret."""
         found: Access | None = None
         for secret, access in self._known:
             # Every secret is compared, so that the time shows nothing about them.
@@ -153,6 +159,14 @@ def _offered(scope: Scope) -> bytes:
     if scope["type"] == "websocket" and not given and len(names) == 1:
         return names[0].removeprefix(_SUBPROTOCOL).encode()
     return b""
+
+
+def offers_token(scope: Scope) -> bool:
+    """Whether a request carries a token, right or wrong."""
+    names: Iterable[str] = scope.get("subprotocols") or ()
+    return any(name == b"authorization" for name, _ in scope["headers"]) or any(
+        name.startswith(_SUBPROTOCOL) for name in names
+    )
 
 
 def access_of(scope: Scope) -> Access:
