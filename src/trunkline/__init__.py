@@ -4,17 +4,21 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 
 * ``_lazy``: loads the public names of a package when they are first used
 * ``_version``: the version of the package
-* ``agents``: sources of events: the interface, functions, LangChain, AG-UI servers
+* ``agents``: sources of events: the interface, functions, frameworks, programs, AG-UI servers
 * ``cli``: the command line, one module per command
 * ``commands``: what a front end asks of a session
+* ``config_file``: the configuration file trunkline.toml
+* ``conformance``: ``trunkline check``: requirements of the protocols, each with a check
 * ``content``: the blocks that messages, results and prompts are made of
 * ``context``: the turn that the running code belongs to
 * ``conversation``: what the events of a session mean, as values
 * ``cursor``: positions in a session, and cutting a delta at one
-* ``demos``: the scripted agent behind ``demo``
+* ``demos``: the agents behind ``demo`` and ``finance``
+* ``env_file``: files of variables (.env)
 * ``error_redaction``: leaves the words of exceptions out of what goes to clients far away
 * ``errors``: the error tree, with whose fault it is and its form on a wire
 * ``events``: the neutral events
+* ``exports``: sessions as files: text, markdown, JSON, HTML
 * ``folding``: from events to the conversation that they mean
 * ``frontends``: one folder per protocol that clients speak
 * ``grammar``: the legal order of events, and the repair of a stream that breaks it
@@ -33,8 +37,10 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 * ``server``: agents over HTTP
 * ``session``: everything that lives: sessions, turns, questions, windows, the hub
 * ``state_files``: small facts in the state folder of the user
+* ``target_names``: TARGETs as texts: what one is made of, and how a session records it
 * ``testing``: tools for tests of agents and front ends
-* ``tools``: what a tool call means to a person
+* ``tools``: functions that models call, and what people see of a call
+* ``traces``: what a client and an agent said, recorded and played again
 * ``translate``: the Translator, and how one is primed and pumped
 * ``transports``: what moves bytes, and child processes
 * ``workspace``: a session's files and terminals, and the policy for both

@@ -13,7 +13,7 @@ import msgspec
 from trunkline.content import Content, as_content, text_of
 from trunkline.questions import Outcome
 
-__all__ = ["Answer", "Cancel", "Command", "DropPrompt", "HandOver", "Prompt", "Rewind", "SetConfig"]
+__all__ = ["Answer", "Cancel", "Command", "DropPrompt", "HandOver", "Prompt", "Rename", "Rewind", "SetConfig"]
 
 
 class _Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
@@ -53,6 +53,10 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     def text(self) -> str:
         """The text of the message, without its attachments."""
         return text_of(self.content)
+
+    def __str__(self) -> str:
+        """Give the text of the message, so that ``f"{prompt}"`` is what a person said."""
+        return self.text
 
 
 class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
@@ -94,6 +98,12 @@ class DropPrompt(_Command, frozen=True, kw_only=True, tag="drop_prompt"):
     prompt_id: str
 
 
+class Rename(_Command, frozen=True, kw_only=True, tag="rename"):
+    """Give the session a title that a person chose; None lets its agent name it again."""
+
+    title: str | None = None
+
+
 class HandOver(_Command, frozen=True, kw_only=True, tag="hand_over"):
     """Let another process own the session, if nothing goes on in it; a process asks for that, not a client.
 
@@ -104,4 +114,4 @@ class HandOver(_Command, frozen=True, kw_only=True, tag="hand_over"):
     """The process that wants the session, by its name in a lease."""
 
 
-Command = Union[Prompt, Answer, Cancel, SetConfig, Rewind, DropPrompt, HandOver]
+Command = Union[Prompt, Answer, Cancel, SetConfig, Rewind, DropPrompt, Rename, HandOver]

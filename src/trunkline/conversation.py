@@ -198,3 +198,11 @@ class Conversation(_Value):
     def message(self, message_id: str) -> Message | None:
         """Find a message by its id."""
         return next((m for m in self.messages if m.message_id == message_id), None)
+
+    def calls_without_message(self) -> dict[str | None, list[Call]]:
+        """Give the calls that belong to no message, by the id of the message that stood last then."""
+        found: dict[str | None, list[Call]] = {}
+        for call in self.calls.values():
+            if call.message_id is None:
+                found.setdefault(call.after, []).append(call)
+        return found

@@ -16,6 +16,7 @@
     │   ├── SessionNotFound         no such session for this principal
     │   ├── SessionBusy             a turn is running, or another process owns the session
     │   ├── SessionClosed           the session or its hub was closed
+    │   ├── OtherAgent              the session belongs to another agent; to try again does not help
     │   ├── AlreadyAnswered         someone else answered first (says who)
     │   └── TurnCancelled           raised in an agent whose question went with its turn
     ├── JournalError                the journal failed (disk full, wrong file, newer schema)
@@ -53,6 +54,7 @@ __all__ = [
     "NoSuchFile",
     "NotAFile",
     "NotAnAgent",
+    "OtherAgent",
     "OutsideRoots",
     "PeerError",
     "SessionBusy",
@@ -178,6 +180,12 @@ class SessionClosed(SessionError):
 
     hint = Hint(-32002, 410)
     code = "closed"
+
+
+class OtherAgent(SessionError):
+    """The session belongs to another agent: unlike a busy one it will not be free later."""
+
+    code = "other_agent"
 
 
 class AlreadyAnswered(SessionError):

@@ -404,6 +404,8 @@ class InfoChanged(Event, frozen=True, kw_only=True, tag="info_changed"):
     """The session has a new title (None: it has none)."""
 
     title: str | None = None
+    by: str | None = None
+    """The person who chose it; None for a title that the agent gave."""
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):

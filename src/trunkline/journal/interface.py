@@ -76,6 +76,14 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return SessionKey(self.principal, self.session_id)
 
 
+class SearchPage(NamedTuple):
+    """The sessions that one step of a search found."""
+
+    sessions: list[SessionInfo]
+    next: tuple[float, str] | None
+    """The ``before`` of the next step; None when every session was looked at."""
+
+
 class Lease(NamedTuple):
     """The right to append to a session, until a higher fence exists."""
 
@@ -165,12 +173,31 @@ class Journal(Protocol):
         limit: int = 100,
         before: tuple[float, str] | None = None,
         begun: bool = False,
+        target: str | None = None,
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before.
 
         ``principal`` None lists everyone's (the command line on one's own file). A slash at the end of
-        ``cwd`` does not matter. With ``begun`` only sessions in which a turn began are listed: an editor
-        makes one with every panel that is opened, and nobody looks for those that were never spoken in.
+        ``cwd`` does not matter. With a ``target`` only the sessions of that agent are listed. With
+        ``begun`` only sessions in which a turn began are listed: an editor makes one with every panel that
+        is opened, and nobody looks for those that were never spoken in.
+        """
+        ...
+
+    async def search(
+        self,
+        query: str,
+        principal: str | None,
+        *,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+        target: str | None = None,
+    ) -> SearchPage:
+        """Find the sessions, newest first, that have every word of a query in their title or texts.
+
+        Only sessions in which a turn began are found. One call looks at a bounded number of bytes: a page
+        may have fewer than ``limit`` sessions, or none, and still name where the next one begins. A query
+        that is empty or too long raises InvalidCommand.
         """
         ...
 

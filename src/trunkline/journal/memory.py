@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,11 +27,13 @@ from trunkline.journal.interface import (
     Lease,
     Posted,
     Record,
+    SearchPage,
     SessionInfo,
     SessionKey,
     Snapshot,
 )
 from trunkline.journal.lease_clock import lease_clock
+from trunkline.journal.search import PREFIXES, Query, search_page
 from trunkline.journal.watch import Watch
 
 
@@ -152,6 +155,7 @@ class MemoryJournal:
         limit: int = 100,
         before: tuple[float, str] | None = None,
         begun: bool = False,
+        target: str | None = None,
     ) -> list[SessionInfo]:
         self._check()
         now = self._lease_clock()
@@ -160,10 +164,32 @@ class MemoryJournal:
             for session in self._sessions.values()
             if principal in (None, session.info.principal)
             and (cwd is None or rules.same_folder(cwd, session.info.cwd))
+            and target in (None, session.info.target)
             and (not begun or any(row.kind == TURN for row in session.rows))
         ]
         found.sort(key=_place, reverse=True)
         return [info for info in found if before is None or _place(info) < before][: max(limit, 0)]
+
+    async def search(
+        self,
+        query: str,
+        principal: str | None,
+        *,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+        target: str | None = None,
+    ) -> SearchPage:
+        wanted = Query.parse(query)
+        infos = await self.list(principal, limit=sys.maxsize, before=before, begun=True, target=target)
+        return search_page(
+            wanted,
+            iter(infos),
+            lambda info: (
+                (len(row.payload), row.payload if row.payload.startswith(PREFIXES) else None)
+                for row in reversed(self._sessions[info.key].rows)
+            ),
+            limit,
+        )
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         self._have(key).change(title=title)

@@ -29,11 +29,11 @@ class Pruning:
         self._read = read
         self._write = write
 
-    async def forget(self, cutoff: float, now: Callable[[], Moment]) -> int:
+    async def discard_old(self, cutoff: float, now: Callable[[], Moment]) -> int:
         """Forget the sessions that nobody used since ``cutoff``; give the number of their records."""
         forgotten = 0
         for session in await self._read(lambda db: retention.find_idle(db, cutoff, now())):
-            work: Work[int] = partial(retention.forget, session=session, cutoff=cutoff, now=now())
+            work: Work[int] = partial(retention.discard_old, session=session, cutoff=cutoff, now=now())
             forgotten += await self._write(work)
         return forgotten
 

@@ -1,4 +1,4 @@
-"""Retention: finds what a SQLite journal may forget, and has the SQL for each small step of removing it.
+"""Retention: finds what a SQLite journal may discard, and has the SQL for each small step of removing it.
 
 ``pruning`` decides when each step runs: it removes in slices, so that no writer waits for long.
 
@@ -54,7 +54,7 @@ def find_idle(db: sqlite3.Connection, cutoff: float, now: Moment) -> list[int]:
     return [number for (number,) in db.execute(f"SELECT id FROM sessions WHERE {_IDLE}", (cutoff, *now))]
 
 
-def forget(db: sqlite3.Connection, session: int, cutoff: float, now: Moment) -> int:
+def discard_old(db: sqlite3.Connection, session: int, cutoff: float, now: Moment) -> int:
     """Remove a session if it is still idle; give the number of records that went."""
     idle = db.execute(f"SELECT 1 FROM sessions WHERE id = ? AND {_IDLE}", (session, cutoff, *now)).fetchone()
     if not idle:

@@ -32,6 +32,7 @@ from trunkline.journal.interface import (
     Lease,
     Posted,
     Record,
+    SearchPage,
     SessionInfo,
     SessionKey,
     Snapshot,
@@ -39,6 +40,7 @@ from trunkline.journal.interface import (
 from trunkline.journal.lease_clock import Moment, boot_id, lease_clock
 from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
+from trunkline.journal.search import Query
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
 from trunkline.own_files import protect_own_file
@@ -219,10 +221,23 @@ class SqliteJournal:
         limit: int = 100,
         before: tuple[float, str] | None = None,
         begun: bool = False,
+        target: str | None = None,
     ) -> list[SessionInfo]:
-        return await self._read(
-            lambda db: statements.list_sessions(db, principal, cwd, limit, before, begun, self._moment())
-        )
+        wanted = statements.Listed(principal, cwd, before, begun, target)
+        return await self._read(lambda db: statements.list_sessions(db, wanted, limit, self._moment()))
+
+    async def search(
+        self,
+        query: str,
+        principal: str | None,
+        *,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+        target: str | None = None,
+    ) -> SearchPage:
+        words = Query.parse(query)
+        wanted = statements.Listed(principal, None, before, True, target)
+        return await self._read(lambda db: statements.search(db, words, wanted, limit, self._moment()))
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         await self._write(lambda db: statements.describe(db, key, title), key)
@@ -349,7 +364,7 @@ class SqliteJournal:
         pruning = self._pruning()
         removed = 0
         if max_age is not None:
-            removed += await pruning.forget(self._clock() - max_age, self._moment)
+            removed += await pruning.discard_old(self._clock() - max_age, self._moment)
         if max_bytes is not None:
             removed += await pruning.trim(max_bytes)
         await pruning.remove_leftovers()

@@ -12,8 +12,18 @@ import msgspec
 
 from trunkline.journal import rules
 from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack
-from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.interface import (
+    Disposition,
+    Held,
+    Lease,
+    Posted,
+    Record,
+    SearchPage,
+    SessionInfo,
+    SessionKey,
+)
 from trunkline.journal.lease_clock import Moment
+from trunkline.journal.search import PREFIXES, Query, search_page
 
 _FIELDS = SessionInfo.__struct_fields__  # Each is a column of the same name.
 _INFO = ", ".join((*_FIELDS, "expires_at", "boot"))
@@ -97,31 +107,63 @@ def get(db: sqlite3.Connection, key: SessionKey, now: Moment) -> SessionInfo | N
     return row and _info(row, now)
 
 
-def list_sessions(
-    db: sqlite3.Connection,
-    principal: str | None,
-    cwd: str | None,
-    limit: int,
-    before: tuple[float, str] | None,
-    begun: bool,
-    now: Moment,
-) -> list[SessionInfo]:
+class Listed(NamedTuple):
+    """Which sessions are listed; None does not choose."""
+
+    principal: str | None
+    cwd: str | None
+    before: tuple[float, str] | None
+    begun: bool
+    target: str | None
+
+    def where(self) -> tuple[str, list[Any]]:
+        """Give the condition in SQL, and its values."""
+        conditions = {
+            "principal = ?": () if self.principal is None else (self.principal,),
+            "rtrim(cwd, '/') = rtrim(?, '/')": () if self.cwd is None else (self.cwd,),
+            "(updated_at, session_id) < (?, ?)": self.before or (),
+            "target = ?": () if self.target is None else (self.target,),
+            # Found at once: what stands before the first turn is a few settings, and retention cuts at turns.
+            "EXISTS (SELECT 1 FROM records WHERE session = sessions.id AND kind = ?)": (
+                (TURN,) if self.begun else ()
+            ),
+        }
+        chosen = [condition for condition, values in conditions.items() if values]
+        where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
+        return where, [value for group in conditions.values() for value in group]
+
+
+def list_sessions(db: sqlite3.Connection, wanted: Listed, limit: int, now: Moment) -> list[SessionInfo]:
     """Give a page of sessions, newest first."""
-    conditions = {
-        "principal = ?": () if principal is None else (principal,),
-        "rtrim(cwd, '/') = rtrim(?, '/')": () if cwd is None else (cwd,),
-        "(updated_at, session_id) < (?, ?)": before or (),
-        # Found at once: what stands before the first turn is a few settings, and retention cuts at turns.
-        "EXISTS (SELECT 1 FROM records WHERE session = sessions.id AND kind = ?)": (TURN,) if begun else (),
-    }
-    chosen = [condition for condition, values in conditions.items() if values]
-    where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
-    values = [value for group in conditions.values() for value in group]
+    where, values = wanted.where()
     rows = db.execute(
         f"SELECT {_INFO} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?",
         (*values, max(limit, 0)),
     )
     return [_info(row, now) for row in rows]
+
+
+def search(db: sqlite3.Connection, query: Query, wanted: Listed, limit: int, now: Moment) -> SearchPage:
+    """Give the sessions whose titles and texts have every word of a query, as far as one step looks."""
+    where, values = wanted.where()
+    # The other payloads are not read: their lengths are known without them.
+    starts = " OR ".join(f"substr(payload, 1, {len(prefix)}) = ?" for prefix in PREFIXES)
+    texts = (
+        f"SELECT length(payload), CASE WHEN {starts} THEN payload END"
+        " FROM sessions CROSS JOIN records ON session = sessions.id AND seq >= first_seq"
+        f" {_HERE} ORDER BY seq DESC"
+    )
+    rows = db.execute(
+        f"SELECT {_INFO} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC", values
+    )
+    found = search_page(
+        query,
+        (_info(row, now) for row in rows),
+        lambda info: db.execute(texts, (*PREFIXES, *info.key)),
+        limit,
+    )
+    rows.close()
+    return found
 
 
 def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:

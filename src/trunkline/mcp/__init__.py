@@ -7,5 +7,6 @@
 * ``connections``: reads the settings of servers
 * ``log_lines``: log lines of a server, as notices
 * ``server``: one server, held open by a task of its own
+* ``server_set``: the servers of one session: opened side by side, closed with it
 * ``tool_names``: a unique name for every tool of several servers
 """

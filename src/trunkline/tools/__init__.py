@@ -3,6 +3,7 @@
 * ``adapter_calls``: how a tool finds the call that an adapter shows
 * ``arguments``: the JSON schema of a tool's arguments, and the check of what a model sends
 * ``call_files``: where the files of a call are, with the old text of those that it overwrites
+* ``called_tool``: a tool of LangChain that knows the id of its call
 * ``calls``: a call of a tool, from its arguments to its result
 * ``declaration``: a function with what people and models must know of it
 * ``docstrings``: what a docstring says of a function and of its arguments

@@ -71,13 +71,16 @@ class Tool:
         self.arguments = arguments
         self.function = function
         self.kind: ev.ToolKind = _choice(name, "kind", kind or kind_of(name), get_args(ev.ToolKind))
-        self.title = title
+        self.title = _checked_template(name, "title", title, arguments.schema)
         self.permission: Permission = (
             permission if callable(permission) else _choice(name, "permission", permission, get_args(Rule))
         )
         self.options = _checked_options(name, options)
         self.allows_edit = allows_edit
         self.locations = locations
+        if not callable(locations):
+            for one in [locations] if isinstance(locations, str) else locations or ():
+                _checked_template(name, "locations", one, arguments.schema)
         self.shows: Shows = _choice(name, "shows", shows, get_args(Shows))
         self.output_schema = output_schema
         self.context_parameters: tuple[str, ...] = tuple(getattr(arguments, "given", ()))
@@ -144,6 +147,17 @@ def _filled(template: str, arguments: Any) -> str:
 
 def _keys(template: str) -> list[str]:
     return [found[1] for found in _FIELD.finditer(template) if found[1] is not None]
+
+
+def _checked_template(name: str, what: str, template: str | None, schema: Mapping[str, Any]) -> str | None:
+    """Refuse a template that names no argument: it would show ``…`` for ever."""
+    known: list[str] = list(schema.get("properties", ()))
+    if schema.get("additionalProperties", True) is False:
+        for key in _keys(template or ""):
+            if key not in known:
+                has = f"it has {', '.join(known)}" if known else "it has none"
+                raise ConfigurationError(f"{name}: there is no argument {key!r} for its {what}; {has}")
+    return template
 
 
 # -- making tools ----------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ class OutboxTransport:
         """The outbox of a name, if there is one."""
         return self._outboxes.get(name)
 
-    def forget(self, name: str | None) -> None:
+    def discard(self, name: str | None) -> None:
         """Discard an outbox without a reader that holds nothing."""
         found = self._outboxes.get(name)
         if found is not None and found.empty and not found.read:

@@ -9,6 +9,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``command_lines``: which programs a command may run, and whether that can be told
 * ``diffs``: what an edit, a write or a patch changes in files
 * ``environment_marks``: variables that only say who runs a command
+* ``file_names``: the names of files for completion
 * ``files``: reads, writes, lists and removes files
 * ``guard``: what files and terminals ask before an agent's access
 * ``launch_rules``: what a command must be before it is started

@@ -46,11 +46,11 @@ class TerminalOutputView(NamedTuple):
 class Terminal:
     """One command, running or ended. Made by ``Terminals.create``."""
 
-    def __init__(self, terminal_id: str, byte_limit: int, forget: Callable[[Terminal], None]) -> None:
+    def __init__(self, terminal_id: str, byte_limit: int, discard: Callable[[Terminal], None]) -> None:
         """Prepare a terminal that keeps the last ``byte_limit`` bytes of output."""
         self.terminal_id = terminal_id
         self._tail = Tail(byte_limit)
-        self._forget = forget
+        self._discard = discard
         self._process = ChildProcess(self._take, self._end_output, grace=GRACE)
         self._changed = asyncio.Event()
 
@@ -109,7 +109,7 @@ class Terminal:
         try:
             await self._process.close()
         finally:
-            self._forget(self)
+            self._discard(self)
 
     def _take(self, fd: int, data: bytes) -> None:
         self._tail.feed(data)

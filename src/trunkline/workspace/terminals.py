@@ -90,7 +90,7 @@ class Terminals:
             await self.guard.check_command(launch.command, launch.env, launch.place.path)
             # Others may have been started meanwhile.
             launch = judge()
-        terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)
+        terminal = Terminal(self._ids(), launch.output_byte_limit, self._discard)
         environment = scrub(self._environ, DEFAULT_ENV_ALLOW) | launch.env | {"PWD": launch.place.path}
         self._open[terminal.terminal_id] = terminal
         starting = asyncio.create_task(self._start(terminal, launch.argv, launch.place, environment))
@@ -129,8 +129,8 @@ class Terminals:
             with explained(place.path), self._launches.roots.enter(place) as folder:
                 await terminal.start(argv, folder, place.path, env)
         except BaseException:
-            self._forget(terminal)
+            self._discard(terminal)
             raise
 
-    def _forget(self, terminal: Terminal) -> None:
+    def _discard(self, terminal: Terminal) -> None:
         self._open.pop(terminal.terminal_id, None)

@@ -70,6 +70,7 @@ class AcpDecoder:
         self._plans = Plans()
         self._user: tuple[str, list[Content], dict[str, Any]] | None = None
         self._user_messages = 0
+        self._error: ev.Text | None = None
         self._compactions = Compactions()
         self._session_messages = SessionMessages()
 
@@ -99,12 +100,16 @@ class AcpDecoder:
         """Let what the agent says from now on without an id belong to another message."""
         self._ids.end_message()
 
+    def cancel_turn(self) -> None:
+        """Let the calls that fail from now on be cancelled ones."""
+        self._calls.cancelled = True
+
     def close(self, stop_reason: str = "end_turn") -> list[ev.AnyEvent]:
         """End the turn: give what is left open an end; a second call gives nothing."""
         if not self.in_turn:
             return []
         cancelled = stop_reason == "cancelled"
-        out = self._flush_user()
+        out = self._flush()
         for lane in self._lanes.innermost_first():
             out += self._settle(lane.name, cancelled)
             outcome = lane.outcome or ("cancelled" if cancelled else "completed")
@@ -130,7 +135,7 @@ class AcpDecoder:
         """Begin a turn for what comes out of turn, and give what was waiting for one."""
         if not self.in_turn:
             self.begin_turn(f"{self._prefix or 'acp'}.{self._turns}")
-        return self._flush_user()
+        return self._flush()
 
     # -- the session -------------------------------------------------------------------------------
 
@@ -236,7 +241,11 @@ class AcpDecoder:
             if extra:
                 meta = merge(meta, {"acp": {"content": extra}})
             message_id = self._ids.message(lane, text_in(update, "messageId"))
-            return [*out, kind(lane=lane, meta=meta or None, message_id=message_id, delta=text)]
+            event = kind(lane=lane, meta=meta or None, message_id=message_id, delta=text)
+            if isinstance(event, ev.Text) and self._is_error(text):
+                self._error = event
+                return out
+            return [*out, event]
         block = block_from_wire(content)
         if block is None:
             return None
@@ -265,12 +274,27 @@ class AcpDecoder:
         self._user[1].append(block)
         return out
 
-    def _flush_user(self) -> list[ev.AnyEvent]:
-        if self._user is None:
-            return []
-        message_id, blocks, meta = self._user
-        self._user = None
-        return [ev.UserMessage(message_id=message_id, content=tuple(blocks), meta=meta or None)]
+    def _is_error(self, text: str) -> bool:
+        """Whether a text may be the error that ends the turn, which is then not said twice."""
+        begin = self.profile.error_text
+        return begin is not None and text.startswith(begin)
+
+    def drop_error_text(self, error: str) -> bool:
+        """Leave out the text that the agent said last, if the error that ends the turn says it too."""
+        if self._error is None or self._error.delta.strip() not in error:
+            return False
+        self._error = None
+        return True
+
+    def _flush(self) -> list[ev.AnyEvent]:
+        """Give what waited for what comes next."""
+        out: list[ev.AnyEvent] = [] if self._error is None else [self._error]
+        self._error = None
+        if self._user is not None:
+            message_id, blocks, meta = self._user
+            self._user = None
+            out.append(ev.UserMessage(message_id=message_id, content=tuple(blocks), meta=meta or None))
+        return out
 
     def _tool_call(self, update: dict[str, Any]) -> list[ev.AnyEvent] | None:
         native_id = text_in(update, "toolCallId")
@@ -289,7 +313,7 @@ class AcpDecoder:
             )
             out.append(event)
         else:
-            out += self._flush_user()
+            out += self._flush()
         events, readable = self._calls.update(call, update, announced=announced)
         if call.is_final:
             out += self._lane_ends_with(call)

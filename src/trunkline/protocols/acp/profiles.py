@@ -11,7 +11,7 @@ A field of the standard always comes first; an agent without a profile is read b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,8 +19,8 @@ import msgspec
 from trunkline.protocols.acp.fields import Path, as_object, look_up, text_in
 
 __all__ = [
-    "CLAUDE_CODE", "CODEX", "GEMINI", "QWEN", "STANDARD", "Profile", "profile_for", "profile_named",
-    "profiles", "register_profile",
+    "CLAUDE_CODE", "CODEX", "GEMINI", "OPENCODE", "QWEN", "STANDARD", "Profile", "profile_for",
+    "profile_named", "profiles", "register_profile",
 ]  # fmt: skip
 
 
@@ -31,7 +31,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     agent_names: tuple[str, ...] = ()
     """Parts of the name that the agent gives itself in ``initialize`` (agentInfo.name)."""
     commands: tuple[str, ...] = ()
-    """Words of a command line that start the agent: for agents that give no name."""
+    """Names of the programs and packages that start the agent: for agents that give no name."""
     tool_name: tuple[Path, ...] = ()
     """Where the tool's own name is; the standard's ``name`` comes first, the title after it."""
     tool_name_in_call_id: str | None = None
@@ -46,6 +46,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Where an update of a subagent says what kind of subagent it is."""
     usage_by_model: tuple[Path, ...] = ()
     """Where the answer to a prompt lists the tokens of each model."""
+    announces_calls: bool = False
+    """Whether it announces every call before it asks about it, though what it asks may come first."""
+    error_text: str | None = None
+    """How a text begins that the agent says when its model fails, before it fails with the same words."""
     files: bool = True
     """Whether to offer the client's files (``fs``): some agents fail with them."""
     client_meta: dict[str, Any] = {}
@@ -60,7 +64,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         name = text_in(as_object(initialize.get("agentInfo")), "name")
         if name is not None:
             return any(part in name.lower() for part in self.agent_names)
-        return any(known in word for word in command for known in self.commands)
+        return any(name in self.commands for word in command for name in _names_in(word))
 
     def name_of_tool(self, meta: Mapping[str, Any], call_id: str) -> str | None:
         """Give the tool's name as the agent's extension has it."""
@@ -85,6 +89,19 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         return look_up(initialize, paths) is True
 
 
+_PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)")
+
+
+def _names_in(word: str) -> Iterator[str]:
+    """Give the names of the programs and packages in a word of a command line: not those of other folders."""
+    for part in word.replace("\\", "/").split():
+        for path in (part, *_PACKAGE.findall(part)):
+            folder, slash, name = path.rpartition("/")
+            name = name[:1] + name[1:].partition("@")[0]  # without a version
+            yield folder + slash + name
+            yield name.partition(".")[0]
+
+
 STANDARD = Profile(name="standard")
 """An agent that needs no more than the standard."""
 
@@ -100,6 +117,10 @@ CLAUDE_CODE = Profile(
     parent_call=(("claudeCode", "parentToolUseId"),),
     # {"claudeCode": {"options": {...}}}: options of the Claude Agent SDK.
     session_options=("claudeCode", "options"),
+    # It asks beside the stream of its model, and so at times before text that it streamed earlier.
+    announces_calls=True,
+    # "API Error: 400 ...", and then the error -32603 "Internal error: API Error: 400 ...".
+    error_text="API Error: ",
 )
 
 CODEX = Profile(
@@ -115,7 +136,7 @@ CODEX = Profile(
 QWEN = Profile(
     name="qwen",
     agent_names=("qwen",),
-    commands=("qwen",),
+    commands=("qwen", "qwen-code"),
     # {"toolName": "run_shell_command"}
     tool_name=(("toolName",),),
     # {"parentToolCallId": "call_1", "subagentType": "Explore"} on what a subagent says and does.
@@ -126,7 +147,7 @@ QWEN = Profile(
 GEMINI = Profile(
     name="gemini",
     agent_names=("gemini-cli",),
-    commands=("gemini",),
+    commands=("gemini", "gemini-cli"),
     # It never announces a call; the id of one is the tool's name and the model's id of the call.
     tool_name_in_call_id=r"(?P<name>[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)(?:__|-\d)",
     # [{"model": "...", "token_count": {"input_tokens": 1, "output_tokens": 1}}]
@@ -135,7 +156,16 @@ GEMINI = Profile(
     files=False,
 )
 
-_profiles: list[Profile] = [CLAUDE_CODE, CODEX, QWEN, GEMINI]
+OPENCODE = Profile(
+    name="opencode",
+    # Kilo is made from it.
+    agent_names=("opencode", "kilo"),
+    commands=("opencode", "opencode-ai", "kilo", "@kilocode/cli"),
+    # As Claude Code: on a busy machine it asks before it has sent its text and the call.
+    announces_calls=True,
+)
+
+_profiles: list[Profile] = [CLAUDE_CODE, CODEX, QWEN, GEMINI, OPENCODE]
 
 
 def profiles() -> tuple[Profile, ...]:
@@ -149,11 +179,12 @@ def register_profile(profile: Profile) -> None:
 
 
 def profile_named(name: str) -> Profile:
-    """Give a profile by its name."""
+    """Give a profile by its name; that of Claude Code is ``claudeCode`` in its own extensions."""
     known = {profile.name: profile for profile in (*_profiles, STANDARD)}
-    if name not in known:
+    found = known.get(name) or known.get("claude-code" if name == "claudeCode" else "")
+    if found is None:
         raise ValueError(f"there is no profile {name!r}; known profiles: {', '.join(sorted(known))}")
-    return known[name]
+    return found
 
 
 def profile_for(initialize: Mapping[str, Any], command: Sequence[str] = ()) -> Profile:

@@ -62,9 +62,12 @@ class ToolCalls:
         self._earlier: dict[str, str] = {}
         self._exited: dict[str, None] = {}
         self._printed: dict[str, None] = {}
+        self.cancelled = False
+        """Whether the turn was cancelled: a call that fails after that counts as cancelled."""
 
     def begin_turn(self) -> None:
         """Let all calls so far be those of earlier turns."""
+        self.cancelled = False
         for native_id, call in self._calls.items():
             _keep(self._earlier, native_id, call.call_id)
         self._calls.clear()
@@ -207,7 +210,8 @@ class ToolCalls:
         if not isinstance(status, str) or status in ("", "pending", call.status):
             return
         if not call.is_final:
-            changes["status"] = call.status = status
+            call.status = "cancelled" if status == "failed" and self.cancelled else status
+            changes["status"] = call.status
 
     def _complete(self, call: CallState, changes: dict[str, Any]) -> None:
         """Let the result be what an extension calls so, if the standard's field has none."""

@@ -59,6 +59,7 @@ CODES = {
     "fenced": ErrorCode.STORAGE_ERROR,
     "corrupt": ErrorCode.STORAGE_ERROR,
     "busy": ErrorCode.SESSION_BUSY,
+    "other_agent": ErrorCode.INVALID_INPUT,
     "session": ErrorCode.SESSION_BUSY,
     "session_not_found": ErrorCode.INVALID_INPUT,
     "closed": ErrorCode.SESSION_BUSY,

@@ -2,8 +2,9 @@
 
 Read from the source of the npm package ``ai`` at 7.0.169, 6.0.326 and 5.0.277
 (https://github.com/vercel/ai/blob/main/packages/ai/src/ui-message-stream/ui-message-chunks.ts). A chunk is a
-plain object, one per SSE frame. Unknown keys pass, an unknown ``type`` ends the chat with an error. An
-optional key may be absent and may not be null; a key of type ``unknown`` must be there, and may be null.
+plain object, one per SSE frame. Unknown keys pass since 7.0.32, 6.0.231 and 5.0.217; earlier they end the
+chat with an error, as an unknown ``type`` does in all. An optional key may be absent and may not be null; a
+key of type ``unknown`` must be there, and may be null.
 """
 
 from __future__ import annotations
@@ -92,7 +93,10 @@ class StreamVersion(msgspec.Struct, frozen=True, kw_only=True):
     tells_answers: bool
     """Whether a stream can tell that an approval was answered; else only the client itself knows."""
     keeps_results_metadata: bool
-    """Whether a client keeps the metadata of a call's result, and the title of a call."""
+    """Whether a client keeps the metadata of a call's result, its title, and why a turn was aborted.
+
+    One that does not may refuse a chunk that has them: before 5.0.217 the schema takes no unknown keys.
+    """
     replays: bool
     """Whether a client that resumes a stream takes a message from its start."""
 
@@ -139,7 +143,7 @@ VERSIONS: dict[int, StreamVersion] = {
 def version_of(number: Any) -> StreamVersion:
     """Give a version of the stream; an unknown one is refused with the known ones."""
     known = get_args(VersionNumber)
-    if isinstance(number, bool) or number not in known:
+    if type(number) is not int or number not in known:
         raise ConfigurationError(
             f"there is no version {number!r} of the UI message stream: give one of "
             f"{', '.join(map(str, known))}, the major version of the npm package ai on the page"

@@ -1,0 +1,144 @@
+"""A whole conversation for a person, as text for a terminal or as markdown for a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from trunkline.content import text_of
+from trunkline.conversation import (
+    Call,
+    CallPart,
+    Conversation,
+    MediaPart,
+    Message,
+    SourcePart,
+    TextPart,
+    ThoughtPart,
+    TurnState,
+)
+from trunkline.exports.status_marks import describe_plan, mark_of
+from trunkline.journal import SessionInfo
+from trunkline.safe_text import escape, one_line
+
+
+def as_text(info: SessionInfo, conversation: Conversation) -> str:
+    """Give a conversation as safe, plain text."""
+    shown = [one_line(info.title or "untitled"), f"{one_line(info.session_id)}  {one_line(info.target)}"]
+    if dates := _dates(info):
+        shown.append(dates)
+    for who, body, ended in _sections(conversation, _call_line):
+        shown.append(f"\n{who}:\n{escape(body).strip()}")
+        shown += [f"\n{ended}"] if ended else []
+    shown += _plan(conversation)
+    return "\n".join(shown) + "\n"
+
+
+def as_markdown(info: SessionInfo, conversation: Conversation) -> str:
+    """Give a conversation as a markdown document."""
+    shown = [
+        f"# {one_line(info.title or 'Untitled session')}",
+        f"`{one_line(info.session_id)}` with `{one_line(info.target)}`",
+    ]
+    if dates := _dates(info):
+        shown.append(dates.capitalize())
+    for who, body, ended in _sections(conversation, _call_block):
+        shown.append(f"## {who.capitalize()}\n\n{escape(body).strip()}")
+        shown += [f"*{ended}*"] if ended else []
+    shown += _plan(conversation)
+    return "\n\n".join(shown) + "\n"
+
+
+def _sections(conversation: Conversation, show_call: Callable[[Call], str]) -> Iterator[tuple[str, str, str]]:
+    """Give who speaks, what is said, and how a turn ended whose last section it is, unless it ended well."""
+    loose = conversation.calls_without_message()
+    for message, ended in _with_ends(conversation):
+        who = "you" if message.role == "user" else _speaker(message, conversation)
+        body = _body(message, conversation, show_call)
+        calls = "\n\n".join(show_call(call) for call in loose.get(message.message_id, ()))
+        if calls and message.role == "user":
+            yield who, body, ""
+            yield "agent", calls, ended
+        else:
+            yield who, f"{body}\n\n{calls}" if calls else body, ended
+
+
+def _speaker(message: Message, conversation: Conversation) -> str:
+    lane = conversation.lanes.get(message.lane or "")
+    return one_line(lane.name or "subagent", 60) if lane is not None else "agent"
+
+
+def _body(message: Message, conversation: Conversation, show_call: Callable[[Call], str]) -> str:
+    if message.role == "user":
+        return text_of(message.content)
+    pieces: list[str] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            pieces.append(part.text)
+        elif isinstance(part, ThoughtPart):
+            pieces.append("\n".join(f"> {line}" for line in part.text.splitlines()))
+        elif isinstance(part, CallPart):
+            call = conversation.calls.get(part.call_id)
+            pieces.append(show_call(call) if call is not None else "")
+        elif isinstance(part, SourcePart):
+            pieces.append(f"Source: {part.title or ''} {part.url or part.document or ''}")
+        else:
+            pieces.append(_media(part))
+    return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
+
+
+def _media(part: MediaPart) -> str:
+    block: Any = part.content
+    kind = type(block).__name__.removesuffix("Block").lower()
+    return f"[{kind} {getattr(block, 'uri', None) or getattr(block, 'mime_type', '')}]"
+
+
+def _call_line(call: Call) -> str:
+    reason = f": {one_line(call.reason)}" if call.reason else ""
+    return f"{mark_of(call.status)} {one_line(call.title or call.name)} ({call.status}){reason}"
+
+
+def _call_block(call: Call) -> str:
+    given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
+    body = "\n".join(text.strip("\n") for text in (given, call.output) if text)
+    # A fence longer than any inside keeps the output from ending its own block.
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
+    return f"**{_call_line(call)}**" + (f"\n\n{fence}\n{body}\n{fence}" if body else "")
+
+
+def _dates(info: SessionInfo) -> str:
+    """When the session began and was last used, in the time of this machine; empty if that is not known."""
+    if not info.created_at:
+        return ""
+    began, used = (
+        datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M")
+        for at in (info.created_at, info.updated_at)
+    )
+    return f"begun {began}, last used {used}"
+
+
+def _with_ends(conversation: Conversation) -> Iterator[tuple[Message, str]]:
+    """Give each message, and behind the last one of a turn how that ended, unless it ended well."""
+    ends = {turn.turn_id: _end(turn) for turn in conversation.turns}
+    last = {message.turn_id: place for place, message in enumerate(conversation.messages)}
+    for place, message in enumerate(conversation.messages):
+        turn_id = message.turn_id
+        yield message, ends.get(turn_id or "", "") if last[turn_id] == place else ""
+
+
+def _end(turn: TurnState) -> str:
+    if turn.status == "failed":
+        word = "interrupted" if turn.code == "interrupted" else "failed"
+        return f"{word}: {one_line(turn.message or '', 1000)}"
+    if turn.status == "finished":
+        stopped = turn.stop_reason or "end_turn"
+        return "" if stopped == "end_turn" else one_line(stopped.replace("_", " "), 60)
+    return "waits for an answer" if turn.status == "suspended" else "not finished"
+
+
+def _plan(conversation: Conversation) -> Iterable[str]:
+    if conversation.plan:
+        yield f"\n{describe_plan(conversation.plan)}"

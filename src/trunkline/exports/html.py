@@ -1,0 +1,174 @@
+"""A conversation as one HTML file: no script, nothing from elsewhere, and every word of it escaped."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from html import escape
+
+from trunkline.content import Content, DiffBlock, ImageBlock, LinkBlock, ResourceBlock, TextBlock
+from trunkline.conversation import (
+    Call,
+    CallPart,
+    Conversation,
+    MediaPart,
+    Message,
+    SourcePart,
+    TextPart,
+    ThoughtPart,
+    TurnState,
+)
+from trunkline.exports.status_marks import mark_of
+from trunkline.journal import SessionInfo
+
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
+_MOST_DIFF_LINES = 2000
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_STYLE = """
+:root { color-scheme: light dark; --line: #8886; --soft: #8882; --add: #2a72; --remove: #c332; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 48rem; padding: 1.5rem 1rem; }
+header { border-bottom: 1px solid var(--line); margin-bottom: 1.5rem; }
+h1 { font-size: 1.4rem; margin: 0; overflow-wrap: anywhere; }
+header p, .about { color: GrayText; font-size: .85rem; margin: .3rem 0 1rem; }
+article { margin: 1.2rem 0; }
+article.user { background: var(--soft); border-radius: .6rem; padding: .6rem 1rem; }
+h2 { color: GrayText; font-size: .8rem; font-weight: 600; margin: 0 0 .3rem; }
+.text, pre { margin: .4rem 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+pre { background: var(--soft); border-radius: .4rem; padding: .6rem; }
+pre { font: .85rem/1.45 ui-monospace, monospace; }
+details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; padding: .3rem .8rem; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+ins { background: var(--add); text-decoration: none; }
+del { background: var(--remove); text-decoration: none; }
+img { height: auto; max-width: 100%; }
+.failed { color: #c33; }
+"""
+
+
+def as_html(info: SessionInfo, conversation: Conversation) -> str:
+    """Give a conversation as an HTML document."""
+    title = _words(info.title or "Untitled session")
+    about = f"{_words(info.session_id)} with {_words(info.target)}, begun {_date(info.created_at)}"
+    head = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>"
+        f"<header><h1>{title}</h1><p>{about}</p></header><main>"
+    )
+    ends = {turn.turn_id: turn for turn in conversation.turns}
+    shown: list[str] = []
+    loose = conversation.calls_without_message()
+    for number, message in enumerate(conversation.messages):
+        shown.append(_message(message, conversation, loose.get(message.message_id, ())))
+        following = conversation.messages[number + 1 : number + 2]
+        if message.turn_id in ends and (not following or following[0].turn_id != message.turn_id):
+            shown.append(_end(ends[message.turn_id]))
+    shown += _plan(conversation)
+    return "\n".join([head, *filter(None, shown), "</main></body></html>"]) + "\n"
+
+
+def _message(message: Message, conversation: Conversation, loose: Iterable[Call]) -> str:
+    calls = "".join(map(_call, loose))
+    if message.role == "user":
+        said = f'<article class="user"><h2>You</h2>{_blocks(message.content)}</article>'
+        return f'{said}\n<article class="agent"><h2>Agent</h2>{calls}</article>' if calls else said
+    lane = conversation.lanes.get(message.lane or "")
+    who = _words(lane.name or "subagent") if lane is not None else "Agent"
+    parts: list[str] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            parts.append(_text(part.text))
+        elif isinstance(part, ThoughtPart):
+            parts.append(f"<details><summary>Thought</summary>{_text(part.text)}</details>")
+        elif isinstance(part, CallPart):
+            call = conversation.calls.get(part.call_id)
+            parts.append(_call(call) if call is not None else "")
+        elif isinstance(part, SourcePart):
+            where = f"{part.title or ''} {part.url or part.document or ''}"
+            parts.append(f'<p class="about">Source: {_words(where)}</p>')
+        else:
+            parts.append(_media(part))
+    return f'<article class="agent"><h2>{who}</h2>{"".join(parts)}{calls}</article>'
+
+
+def _call(call: Call) -> str:
+    reason = f": {_words(call.reason)}" if call.reason else ""
+    line = f"{mark_of(call.status)} {_words(call.title or call.name)} ({_words(call.status)}){reason}"
+    given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
+    body = "".join(f"<pre>{_words(text)}</pre>" for text in (given, call.output) if text)
+    return f"<details><summary>{line}</summary>{body}{_blocks(call.content)}</details>"
+
+
+def _blocks(content: Iterable[Content]) -> str:
+    return "".join(map(_block, content))
+
+
+def _block(block: Content) -> str:
+    if isinstance(block, TextBlock):
+        return _text(block.text)
+    if isinstance(block, ImageBlock) and block.mime_type in _IMAGES and _BASE64.fullmatch(block.data or ""):
+        data = "".join((block.data or "").split())
+        return f'<p><img alt="Image" src="data:{block.mime_type};base64,{data}"></p>'
+    if isinstance(block, DiffBlock):
+        return _diff(block)
+    if isinstance(block, LinkBlock):
+        return f'<p class="about">{_words(block.title or block.name)} {_words(block.uri)}</p>'
+    if isinstance(block, ResourceBlock) and block.text is not None:
+        return f"<details><summary>{_words(block.uri)}</summary><pre>{_words(block.text)}</pre></details>"
+    what = getattr(block, "uri", None) or getattr(block, "mime_type", None) or ""
+    kind = type(block).__name__.removesuffix("Block").lower()
+    return f'<p class="about">[{_words(f"{kind} {what}".strip())}]</p>'
+
+
+def _media(part: MediaPart) -> str:
+    return _block(part.content)
+
+
+def _diff(block: DiffBlock) -> str:
+    """Show a change of a file line by line; of a very long one, the beginning."""
+    old, new = (block.old or "").splitlines(), (block.new or "").splitlines()
+    lines: list[str] = []
+    for line in list(difflib.unified_diff(old[:_MOST_DIFF_LINES], new[:_MOST_DIFF_LINES], lineterm="", n=3))[
+        2:
+    ]:
+        kind = {"+": "ins", "-": "del"}.get(line[:1])
+        lines.append(f"<{kind}>{_words(line)}</{kind}>" if kind else _words(line))
+    if max(len(old), len(new)) > _MOST_DIFF_LINES:
+        lines.append("…")
+    whole = "\n".join(lines)
+    return f'<p class="about">{_words(block.path)}</p><pre>{whole}</pre>'
+
+
+def _end(turn: TurnState) -> str:
+    if turn.status == "failed":
+        return f'<p class="failed">Failed: {_words(turn.message or turn.code or "")}</p>'
+    if turn.stop_reason in (None, "end_turn"):
+        return ""
+    return f'<p class="about">Stopped: {_words(turn.stop_reason.replace("_", " "))}</p>'
+
+
+def _plan(conversation: Conversation) -> list[str]:
+    if not conversation.plan:
+        return []
+    entries = "".join(f"<li>{mark_of(one.status)} {_words(one.content)}</li>" for one in conversation.plan)
+    return [f"<h2>Plan</h2><ul>{entries}</ul>"]
+
+
+def _text(text: str) -> str:
+    return f'<div class="text">{_words(text)}</div>' if text.strip() else ""
+
+
+def _words(text: str) -> str:
+    """Escape a text; a control character that a browser could act on is shown."""
+    return escape(_CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
