@@ -1,6 +1,7 @@
 """Small worlds for tests: a hub on a journal, an agent in one line, and bounded waits."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from trunkline.agents.function import FunctionAgent
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.commands import Prompt
 from trunkline.cursor import Entry
+from trunkline.errors import TrunklineError
 from trunkline.journal import Journal, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session.hub import Hub
@@ -26,7 +28,7 @@ J = TypeVar("J", bound=Journal)
 WAIT = 30.0
 BRISK = Settings(
     suspend_after=0.02,
-    detach_after=0.2,
+    detach_after=2.0,
     close_agent_after=0.5,
     finish_grace=0.2,
     lease_ttl=0.6,
@@ -46,6 +48,49 @@ class CountingJournal(MemoryJournal):
         found = await super().read(key, after, limit)
         self.read_records += len(found)
         return found
+
+
+class Turnstile:
+    """Lets three callers through one by one, and counts how many are inside at once."""
+
+    def __init__(self) -> None:
+        self.gates = [asyncio.Event() for _ in range(3)]
+        self.came = 0
+        self.inside = 0
+        self.most = 0
+
+    async def pass_through(self) -> None:
+        """Wait inside until the gate of this caller is opened."""
+        self.came, self.inside = self.came + 1, self.inside + 1
+        self.most = max(self.most, self.inside)
+        try:
+            await self.gates[self.came - 1].wait()
+        finally:
+            self.inside -= 1
+
+    async def let_three_pass(self, call: Callable[[], Awaitable[Any]]) -> int:
+        """Let a third caller come while the second is inside, who had waited for the first one.
+
+        Gives how many were inside at once.
+        """
+
+        async def one() -> None:
+            with contextlib.suppress(TrunklineError):
+                await call()
+
+        first = asyncio.create_task(one())
+        await until(lambda: self.came == 1)
+        second = asyncio.create_task(one())
+        await asyncio.sleep(0)
+        self.gates[0].set()
+        await until(lambda: self.came == 2)
+        third = asyncio.create_task(one())
+        for _ in range(100):
+            await asyncio.sleep(0)
+        for gate in self.gates:
+            gate.set()
+        await soon(asyncio.gather(first, second, third))
+        return self.most
 
 
 async def soon(awaitable: Awaitable[T], within: float = WAIT) -> T:

@@ -15,8 +15,8 @@ from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
 from tests.cli.child_programs import run_program
-from tests.frontends.agui.event_verifier import breaches
-from tests.frontends.agui.reference_client import Client
+from trunkline.conformance.agui.event_verifier import breaches
+from trunkline.conformance.agui.reference_client import ReferenceClient
 
 EXAMPLES = {"debug", "minimal", "two_clients", "websocket"}
 
@@ -39,7 +39,7 @@ def test_debug_prints_every_event(root: Path, tmp_path: Path) -> None:
     pairs = [line.split(maxsplit=1) for line in lines_of(root, tmp_path, "debug")]
     events = [{"type": kind, **json.loads(rest)} for kind, rest in pairs]
     assert breaches(events) == []
-    client = Client("debug")
+    client = ReferenceClient("debug")
     client.take(events)
     assert [one["role"] for one in client.messages] == ["reasoning", "assistant", "tool", "assistant"]
     assert client.messages[-1]["content"] == "It is 22 degrees and sunny in Lisbon."
@@ -89,7 +89,7 @@ def minimal(root: Path, tmp_path: Path) -> Iterator[httpx.Client]:
         yield client
 
 
-def run(http: httpx.Client, page: Client, **fields: Any) -> list[dict[str, Any]]:
+def run(http: httpx.Client, page: ReferenceClient, **fields: Any) -> list[dict[str, Any]]:
     response = http.post("/agent", json=page.body(**fields))
     assert response.headers["content-type"].startswith("text/event-stream"), response.text
     frames = response.content.split(b"\n\n")
@@ -100,7 +100,7 @@ def run(http: httpx.Client, page: Client, **fields: Any) -> list[dict[str, Any]]
 
 
 def test_minimal_asks_before_it_books_and_goes_on_with_the_answer(minimal: httpx.Client) -> None:
-    page = Client("dinner")
+    page = ReferenceClient("dinner")
     page.say("A table for four, please")
     run(minimal, page)
     (asked,) = page.interrupts
@@ -125,7 +125,7 @@ def test_minimal_refuses_what_is_no_request(minimal: httpx.Client) -> None:
 
 
 def test_websocket_goes_on_without_its_page_and_tells_it_what_it_missed(root: Path, tmp_path: Path) -> None:
-    page = Client("cake")
+    page = ReferenceClient("cake")
     page.say("A cake, please")
     events: list[dict[str, Any]] = []
 

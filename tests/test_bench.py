@@ -17,6 +17,7 @@ COLUMNS = {
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "openai_agents": {"case", "per", "cpu us (min)", "x of base"},
     "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
+    "cancel": {"case", "ms (median)", "ms"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "growth": {"case", "run", "journal", "turns", "token ms", "x of shortest", "stall ms"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
@@ -64,6 +65,7 @@ CASES = {
         "PlanMiddleware",
         "all of ours, callbacks and ACP",
     },
+    "cancel": {"cancel inside a tool"},
     "replay": {"read", "open", "fold", "prime"},
     "growth": {"ACP prompt", "AG-UI, whole history", "AG-UI, new message only", "open, no snapshot"},
     "start": {

@@ -33,6 +33,7 @@ def test_a_prompt_is_made_from_text_or_blocks() -> None:
     assert Prompt.of("hi", key="k") == Prompt(content=(TextBlock(text="hi"),), key="k")
     assert Prompt.of([TextBlock(text="hi"), image]).text == "hi"
     assert Prompt.of(image).content == (image,)
+    assert f"{Prompt.of('hello')}" == "hello"
 
 
 def test_an_answer_selects_unless_it_says_otherwise() -> None:

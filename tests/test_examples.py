@@ -13,11 +13,11 @@ from tests.agents.langchain.providers.wires.anthropic import Anthropic
 from tests.agents.langchain.providers.wires.chat import OpenAiChat
 from tests.agents.langchain.providers.wires.parts import Call, Text, Wire
 from tests.cli.child_programs import command, run, run_program
-from tests.frontends.acp.stdio_client import Message, Talk, text
+from trunkline.conformance.acp.stdio_client import Message, StdioClient, text
 from trunkline.frontends.acp.losses import LOSSES
 
 DONE = {"stopReason": "end_turn"}
-Start = Callable[..., Talk]
+Start = Callable[..., StdioClient]
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def start(root: Path, tmp_path: Path) -> Iterator[Start]:
     """Serve an example to an editor, which greets it; every line is checked against the schema."""
     with contextlib.ExitStack() as stack:
 
-        def begin(example: str, **capabilities: Any) -> Talk:
+        def begin(example: str, **capabilities: Any) -> StdioClient:
             words = command("acp", f"{root}/examples/langchain/{example}.py:agent")
-            talk = stack.enter_context(Talk(words, cwd=tmp_path, patience=40.0))
+            talk = stack.enter_context(StdioClient(words, cwd=tmp_path, patience=40.0))
             stack.callback(lambda: faults.extend(talk.faults()))
             talk.initialize(capabilities)
             return talk
@@ -47,7 +47,7 @@ def choose(kind: str) -> Callable[[Message], Message]:
     return answer
 
 
-def cards(talk: Talk, session_id: str) -> dict[str, Message]:
+def cards(talk: StdioClient, session_id: str) -> dict[str, Message]:
     """The tool calls that an editor shows, with everything it was told of each."""
     shown: dict[str, Message] = {}
     for update in talk.updates(session_id):
@@ -58,7 +58,7 @@ def cards(talk: Talk, session_id: str) -> dict[str, Message]:
     return shown
 
 
-def plans(talk: Talk, session_id: str) -> list[list[str]]:
+def plans(talk: StdioClient, session_id: str) -> list[list[str]]:
     """The plans that an editor showed, as the statuses of their entries."""
     updates = [update for update in talk.updates(session_id) if update["sessionUpdate"] == "plan"]
     return [[entry["status"] for entry in update["entries"]] for update in updates]
@@ -298,7 +298,7 @@ def test_a_variable_takes_a_providers_own_model(
             wire.say(Text(("Take ", "a coat."))),
         )
         given = {name: value.format(server.url) for name, value in settings.items()}
-        with Talk(words, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
+        with StdioClient(words, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
             talk.initialize({})
             session_id = talk.open()
             assert talk.prompt(session_id, "How is the weather in Oslo?")["stopReason"] == "end_turn"
@@ -319,7 +319,7 @@ def test_a_variable_takes_a_providers_own_model(
 def test_every_editor_block_names_the_example(root: Path, page: str) -> None:
     text = (root / page).read_text()
     assert '"type": "custom"' in text
-    assert "examples/hello.py:hello" in text
+    assert "hello.py:hello" in text
 
 
 def test_the_loss_table_of_the_page_is_the_encoders(root: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 FRAMEWORKS = frozenset({"acp", "ag_ui", "agents", "deepagents", "fastapi", "langchain", "langgraph", "mcp"})
 LIBRARIES = frozenset({"httpx", "langchain_core", "openai", "pydantic", "redis", "starlette", "websockets"})
-HEAVY = FRAMEWORKS | LIBRARIES | {"rich"}
+HEAVY = FRAMEWORKS | LIBRARIES | {"prompt_toolkit", "rich"}
 COMMAND = "import sys; from trunkline.cli import main; sys.exit(main())"
 QUIET = (["--version"], ["exec", "demo", "hello", "--format", "json", "--journal", "memory:"])
 FIRST = """

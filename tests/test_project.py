@@ -6,8 +6,10 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 import trunkline._version
 
@@ -39,6 +41,14 @@ def files(*patterns: str) -> Iterator[Path]:
 def project() -> dict[str, Any]:
     """The parsed pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_wheel_has_every_file_of_the_page(tmp_path: Path) -> None:
+    (built,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    page = ROOT / "src/trunkline/server/page"
+    wanted = {str(path.relative_to(ROOT / "src")) for path in page.rglob("*") if path.is_file()}
+    assert "trunkline/server/page/index.html" in wanted
+    assert wanted <= set(ZipFile(built).namelist())
 
 
 def test_no_module_is_longer_than_the_ceiling() -> None:
@@ -74,9 +84,9 @@ def test_the_changelog_begins_with_the_version_of_the_package() -> None:
 
 
 def test_the_base_install_is_light_and_the_rest_are_extras(project: dict[str, Any]) -> None:
-    base = {"click", "msgspec", "orjson", "platformdirs", "rich"}
+    base = {"click", "msgspec", "orjson", "platformdirs", "prompt-toolkit", "rich"}
     assert declared(project["project"]["dependencies"]) == base
-    extras = {"agui", "finance", "langchain", "mcp", "openai", "server", "unified", "all"}
+    extras = {"agui", "check", "finance", "langchain", "mcp", "openai", "server", "unified", "all"}
     assert set(project["project"]["optional-dependencies"]) == extras
 
 

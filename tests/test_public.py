@@ -18,13 +18,13 @@ PACKAGE = """
 
 MODULES = {
     "agents.acp": "AcpAgent AcpClient AgentCommandNotFound HandshakeFailed PermissionRequest PromptResult",
-    "agents.adapt": "FactoryAgent adapt",
+    "agents.adapt": "FactoryAgent LifespanAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates Closes ClosesSessions Completes DeletesSessions Forks
         HasHistory ImportsSessions JudgesHistory LoginCommand LogsInByCommand McpCapabilities OpensSessions
         OwnSession Prepares PromptCapabilities
-        RemembersQuestions Resumes Rewinds Sayable SetsConfig Steers
+        RemembersQuestions Resumes Rewinds Sayable SetsConfig ShowsWire Steers WireLine WireLines
     """,
     "agents.openai": "OpenAIAgent",
     "agents.langchain": """
@@ -34,7 +34,7 @@ MODULES = {
         acp_middleware agui_agent agui_middleware agui_system emit_custom emit_plan emit_raw load_mcp_tools
         map_error_to_content        map_to_stop_reason session_tools
     """,
-    "commands": "Answer Cancel Command DropPrompt HandOver Prompt Rewind SetConfig",
+    "commands": "Answer Cancel Command DropPrompt HandOver Prompt Rename Rewind SetConfig",
     "content": """
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
         TextBlock VideoBlock as_content text_of
@@ -51,8 +51,8 @@ MODULES = {
     "errors": """
         AgentError AgentExited AgentProtocolError AlreadyAnswered AuthenticationRequired ConfigurationError
         Corrupt Denied Fault Fenced Hint InvalidCommand JournalError NoSuchFile NotAFile NotAnAgent
-        OutsideRoots PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError TooLarge
-        TrunklineDeprecation TrunklineError TurnCancelled WorkspaceError
+        OtherAgent OutsideRoots PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError
+        TooLarge TrunklineDeprecation TrunklineError TurnCancelled WorkspaceError
     """,
     "events": """
         APPLICATION FINAL_STATUSES Activity Answered AnyEvent Asked CommandInfo CommandsChanged Compaction
@@ -111,11 +111,12 @@ MODULES = {
     "server.limits": "Limits",
     "server.security.tokens": """
         ALL_SCOPES Access Authenticate PermissionScope Token TokenRing access_of new_secret
+        offers_token
     """,
     "session.session": "Receipt Session",
     "session.settings": "BusyPolicy Settings",
-    "agents.target_names": "normalize_target",
-    "agents.targets": "SCHEMES resolve_target",
+    "target_names": "PREFIXES TargetParts normalize_target split_target",
+    "agents.targets": "BUILT_IN NamedAgent name_target resolve_target",
     "testing": """
         AcpEditor AguiRecorder Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all
         chat_model normalize refuse_all run_prompt validate_acp_update

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.safe_text import escape, escape_json, one_line, reveal
+from trunkline.safe_text import (
+    PieceEscaper,
+    escape,
+    escape_but_colours,
+    escape_json,
+    one_line,
+    reveal,
+    safe_title,
+    without_colours,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,8 +26,10 @@ from trunkline.safe_text import escape, escape_json, one_line, reveal
         ("over\rwritten", "over\\x0dwritten"),
         ("lines\r\nend", "lines\nend"),
         ("\u202egnp.exe", "\\u202egnp.exe"),
-        ("zero\u200bwidth\ufeff", "zero\\u200bwidth\\ufeff"),
-        ("\u2028\u2066\u200f", "\\u2028\\u2066\\u200f"),
+        ("zero\u200bwidth\ufeff", "zero\u200bwidth\\ufeff"),
+        ("\u2028\u2066\u200f", "\\u2028\\u2066\u200f"),
+        # ruff: noqa: RUF001
+        ("👨\u200d💻 می\u200cخواهم क्\u200dष", "👨\u200d💻 می\u200cخواهم क्\u200dष"),
         ("\U000e0041", "\\U000e0041"),
         ("half \ud800", "half \\ud800"),
     ],
@@ -94,3 +105,42 @@ def test_controls_and_directions_are_spelled_in_json(text: str) -> None:
     assert shown.isascii()
     assert b"\x7f" not in shown
     assert json.loads(shown) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[32m5 passed\x1b[0m", "\x1b[32m5 passed\x1b[0m"),
+        ("\x1b[1;38;5;8mgrey\x1b[m", "\x1b[1;38;5;8mgrey\x1b[m"),
+        ("\x1b[38;2;8;8;8mdark", "\x1b[38;2;8;8;8mdark"),
+        ("\x1b[8mhidden", "\\x1b[8mhidden"),
+        ("\x1b[31;08mhidden", "\\x1b[31;08mhidden"),
+        ("\x1b[2J\x1b]0;title\x07", "\\x1b[2J\\x1b]0;title\\x07"),
+    ],
+)
+def test_colours_pass_and_nothing_that_hides_or_moves(text: str, shown: str) -> None:
+    assert escape_but_colours(text) == shown
+
+
+def test_colours_can_be_left_out() -> None:
+    assert without_colours("\x1b[1;32mok\x1b[0m \x1b[2J") == "ok \x1b[2J"
+
+
+def test_joiners_are_shown_where_a_person_decides() -> None:
+    assert one_line("a\u200db") == "a\u200db"
+    assert safe_title("a\u200d\n b") == "a\\u200d b"
+    assert reveal("a\u200e\xad") == "a\\u200e\\xad"
+
+
+def test_a_line_end_that_is_cut_in_two_is_a_line_end() -> None:
+    escaper = PieceEscaper()
+    pieces = [escaper.feed(piece) for piece in ("one\r", "\ntwo\r", "", "three\r\r", "\n\r")]
+    assert pieces == ["one", "\ntwo", "", "\\x0dthree\\x0d", "\n"]
+    assert (escaper.end(), escaper.end()) == ("\\x0d", "")
+
+
+@given(st.lists(st.text(alphabet="a\r\n\x1b")))
+def test_pieces_are_escaped_as_the_whole_is(pieces: list[str]) -> None:
+    escaper = PieceEscaper()
+    shown = "".join(map(escaper.feed, pieces)) + escaper.end()
+    assert shown == escape("".join(pieces))

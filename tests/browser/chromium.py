@@ -47,6 +47,10 @@ class Browser:
         self.step("open", page=page.name, url=url)
         return page
 
+    def log_in(self, address: str, token: str) -> None:
+        """Give the browser the cookie of our own page on a server."""
+        self.step("login", address=address, token=token)
+
     def close(self) -> None:
         """Let the browser go."""
         self._driver.communicate(timeout=4 * SECONDS)
@@ -71,6 +75,14 @@ class Page:
         """Click on something, as soon as it is there and takes clicks."""
         self._step("click", selector=selector, text=text, nth=nth)
 
+    def fill(self, selector: str, text: str) -> None:
+        """Write into a field, in the place of what is there."""
+        self._step("fill", selector=selector, input=text)
+
+    def press(self, key: str, selector: str | None = None) -> None:
+        """Press a key, where the focus is or on something."""
+        self._step("press", key=key, selector=selector)
+
     def see(self, selector: str, text: str | None = None) -> None:
         """Wait until something can be seen."""
         self._step("see", selector=selector, text=text)
@@ -82,6 +94,43 @@ class Page:
     def texts(self, selector: str) -> list[str]:
         """Read everything of a kind."""
         return self._step("texts", selector=selector)
+
+    def select(self, selector: str, label: str) -> None:
+        """Choose an entry of a list by what it says."""
+        self._step("select", selector=selector, label=label)
+
+    def download(self, selector: str, text: str | None = None) -> tuple[str, str]:
+        """Click on something that downloads a file; gives the name and the text of the file."""
+        name, content = self._step("download", selector=selector, text=text)
+        return name, content
+
+    def count(self, selector: str, text: str | None = None) -> int:
+        """Count what a selector finds now."""
+        return self._step("count", selector=selector, text=text)
+
+    def attribute(self, selector: str, name: str, text: str | None = None) -> str | None:
+        """Read an attribute of the first thing that a selector finds."""
+        return self._step("attribute", selector=selector, name=name, text=text)
+
+    def evaluate(self, expression: str) -> Any:
+        """Give the value of an expression of JavaScript; a promise is awaited."""
+        return self._step("evaluate", expression=expression)
+
+    def wait(self, expression: str) -> None:
+        """Wait until an expression of JavaScript is true."""
+        self._step("wait", expression=expression)
+
+    def attach(self, selector: str, *files: Path) -> None:
+        """Choose files in a field for files."""
+        self._step("attach", selector=selector, files=[str(file) for file in files])
+
+    def resize(self, width: int, height: int) -> None:
+        """Give it another size."""
+        self._step("resize", width=width, height=height)
+
+    def theme(self, scheme: str) -> None:
+        """Let the system prefer ``light`` or ``dark``."""
+        self._step("theme", scheme=scheme)
 
     def reload(self) -> None:
         """Load the page anew."""

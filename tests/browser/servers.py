@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,9 +13,18 @@ from pathlib import Path
 from tests.cli.child_programs import command
 
 SECRET = "0123456789abcdef"
+READER = "fedcba9876543210"
+"""A token of the same person that may only read."""
 SECONDS = 30
 _ROOT = Path(__file__).parents[2]  # agents of the tests import their helpers from here
 _GREETING = re.compile(r"AG-UI +(http://\S+)/agui")
+_LINK = re.compile(r"Open +(http://\S+)")
+
+
+class Address(str):
+    """Where a server is; ``link`` is what it printed for a person to open."""
+
+    link: str = ""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -38,9 +47,13 @@ def serve_site(folder: Path) -> Generator[int]:
 
 
 @contextmanager
-def serve_agent(*targets: str, origin: str, folder: Path) -> Generator[str]:
-    """Run ``trunkline serve`` for the pages of an origin; gives its address."""
-    words = command("serve", *targets, "--port", "0", "--allow-origin", origin)
+def serve_agent(
+    *targets: str, origin: str | None = None, folder: Path, port: str = "0", options: Sequence[str] = ()
+) -> Generator[Address]:
+    """Run ``trunkline serve`` for its own page, and for the pages of an origin; gives its address."""
+    words = command(
+        "serve", *targets, "--port", port, *options, *(["--allow-origin", origin] if origin else [])
+    )
     journal = f"sqlite:{folder / 'journal.db'}"
     path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     ours = {"TRUNKLINE_TOKEN": SECRET, "TRUNKLINE_JOURNAL": journal, "PYTHONPATH": path}
@@ -55,7 +68,9 @@ def serve_agent(*targets: str, origin: str, folder: Path) -> Generator[str]:
                 output.append(line)
                 if (found := _GREETING.search(line)) is not None:
                     draining.start()
-                    yield found[1]
+                    address = Address(found[1])
+                    address.link = link[1] if (link := _LINK.search("".join(output))) is not None else ""
+                    yield address
                     break
             else:
                 raise AssertionError(f"the server did not start: {''.join(output)}")

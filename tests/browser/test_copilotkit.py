@@ -1,11 +1,18 @@
 """A page of CopilotKit's straight on our server, without a runtime of its own in between."""
 
+import json
+import os
+import socket
+import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.browser.chromium import Browser
 from tests.browser.contract import REFUSED, Chat, Open, PageContract
-from tests.browser.servers import serve_agent
+from tests.browser.servers import SECRET, serve_agent
+from tests.process_state import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -78,3 +85,53 @@ class TestCopilotKit(PageContract):
             chat.say("Something else")
             chat.asks("Dig", "Yes")
             chat.hears("I got: yes")
+
+
+def test_the_example_is_this_page_with_the_same_packages(root: Path, built: Path) -> None:
+    driven, example = (
+        json.loads((root / folder / "package.json").read_text())
+        for folder in ("tests/browser/pages", "examples/copilotkit")
+    )
+    assert example["dependencies"].items() <= driven["dependencies"].items()
+    assert example["devDependencies"].items() <= driven["devDependencies"].items()
+    page = (root / "examples/copilotkit/src/main.tsx").read_text("utf-8")
+    assert (built / "src/main.tsx").read_text("utf-8") == page
+
+
+def test_the_example_calls_its_own_site_which_adds_the_token(
+    root: Path, built: Path, browser: Browser, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    site = f"http://localhost:{port}"
+    with serve_agent("demo", origin=site, folder=tmp_path) as server:
+        words = [
+            built.parent / "node_modules/.bin/vite",
+            "preview",
+            "--host",
+            "localhost",
+            "--port",
+            str(port),
+        ]
+        config = root / "examples/copilotkit/vite.config.js"
+        more = ["--strictPort", "--config", str(config), "--outDir", str(built / "site")]
+        environment = {**os.environ, "TRUNKLINE_TOKEN": SECRET, "TRUNKLINE_URL": server}
+        with subprocess.Popen([*words, *more], cwd=built, env=environment, stdout=subprocess.DEVNULL) as vite:
+            try:
+                eventually(lambda: _answers(f"{site}/copilotkit.html"))
+                page = browser.open(f"{site}/copilotkit.html")
+                page.type(CopilotKit.INPUT, "/permission")
+                page.click(".question button", "Approve")
+                page.see(CopilotKit.ANSWER, "would be written")
+                page.reload()
+                page.see(CopilotKit.ANSWER, "would be written")
+                page.close()
+            finally:
+                vite.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url).status_code == 200
+    except (httpx.ConnectError, httpx.RemoteProtocolError):
+        return False

@@ -7,5 +7,5 @@ from pathlib import Path
 def test_the_documentation_shows_the_pages_as_they_are(root: Path) -> None:
     page = (root / "docs/agui.md").read_text("utf-8")
     shown = re.findall(r"^```tsx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    sources = root / "tests/browser/pages/src"
-    assert shown == [(sources / name).read_text("utf-8") for name in ("copilotkit.tsx", "assistant-ui.tsx")]
+    sources = ("examples/copilotkit/src/main.tsx", "tests/browser/pages/src/assistant-ui.tsx")
+    assert shown == [(root / name).read_text("utf-8") for name in sources]

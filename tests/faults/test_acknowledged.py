@@ -11,7 +11,7 @@ from tests.faults.processes import Child, child
 from trunkline import events as ev
 from trunkline.journal import SessionKey, open_journal
 
-DEATHS = int(os.environ.get("TRUNKLINE_DEATHS", "30"))
+DEATHS = int(os.environ.get("TRUNKLINE_DEATHS", "15"))
 """How often each is killed; ``make soak`` asks for more."""
 
 JsonObject = dict[str, Any]

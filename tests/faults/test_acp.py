@@ -15,23 +15,23 @@ from typing import Any
 
 import pytest
 
-from tests.frontends.acp.stdio_client import Message, Talk, text
 from trunkline import events as ev
+from trunkline.conformance.acp.stdio_client import Message, StdioClient, text
 from trunkline.journal import open_journal
 
-Start = Callable[..., Talk]
+Start = Callable[..., StdioClient]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start ``trunkline acp TARGET``; all processes of a test share a journal, and each line is checked."""
     env = {"TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/journal.db", "XDG_CACHE_HOME": f"{tmp_path}/cache"}
-    talks: list[Talk] = []
+    talks: list[StdioClient] = []
     with contextlib.ExitStack() as stack:
 
-        def begin(target: str = "demo", **options: Any) -> Talk:
+        def begin(target: str = "demo", **options: Any) -> StdioClient:
             command = [sys.executable, "-m", "trunkline", "acp", target]
-            talk = stack.enter_context(Talk(command, cwd=tmp_path, env=env, **options))
+            talk = stack.enter_context(StdioClient(command, cwd=tmp_path, env=env, **options))
             talks.append(talk)
             return talk
 
@@ -41,11 +41,11 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
     """One process for the tests that only knock at it; it has been greeted."""
     folder = tmp_path_factory.mktemp("demo")
     env = {"TRUNKLINE_JOURNAL": f"sqlite:{folder}/journal.db", "XDG_CACHE_HOME": f"{folder}/cache"}
-    with Talk([sys.executable, "-m", "trunkline", "acp", "demo"], cwd=folder, env=env) as talk:
+    with StdioClient([sys.executable, "-m", "trunkline", "acp", "demo"], cwd=folder, env=env) as talk:
         talk.initialize()
         yield talk
         assert talk.faults() == []
@@ -84,7 +84,7 @@ def resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def opened(talk: Talk, *folder: Path) -> tuple[Talk, str]:
+def opened(talk: StdioClient, *folder: Path) -> tuple[StdioClient, str]:
     """Greet a process and open a session in it."""
     talk.initialize()
     return talk, talk.open(*folder)
@@ -170,7 +170,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start
     ],
 )
 def test_a_wrong_request_is_refused_with_its_cause(
-    method: str, params: Any, code: int, cause: str, demo: Talk
+    method: str, params: Any, code: int, cause: str, demo: StdioClient
 ) -> None:
     error = demo.error(method, params)
     assert error["code"] == code
@@ -356,7 +356,7 @@ async def agent(prompt, ctx):
 """
 
 
-def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, Any, int]:
+def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[StdioClient, Any, int]:
     """Begin a turn that runs a command for ever, and give its process id."""
     talk, session_id = opened(start(write_agent(CHILD)), tmp_path)
     prompt_id = talk.start("session/prompt", prompting(session_id, "go"))

@@ -10,8 +10,8 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.faults.servers import AGENTS, SECONDS, SECRET, JsonObject, run_input, serving, text_of
-from tests.frontends.agui.event_verifier import breaches
 from tests.process_state import eventually
+from trunkline.conformance.agui.event_verifier import breaches
 
 pytestmark = pytest.mark.slow
 

@@ -20,9 +20,9 @@ from trunkline.journal.sqlite import SqliteJournal
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
-from trunkline.session.stream import EventStream
+from trunkline.session.stream.event_stream import EventStream
+from trunkline.session.stream.reader import Reader
 
 KEY = SessionKey("local", "s")
 

@@ -21,7 +21,7 @@ from trunkline.journal import Lease, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.session.context import SessionView, TurnContext
-from trunkline.session.reader import Reader
+from trunkline.session.stream.reader import Reader
 
 COUNT = 60_000
 

@@ -19,7 +19,7 @@ from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Record, SessionKey, open_journal
 
-CHAINS = 4
+CHAINS = 2
 KILLS = 26
 LONGEST = 0.5
 """The journal gets what is said within a twentieth of a second; a busy machine may take ten times that."""

@@ -21,8 +21,8 @@ from trunkline.errors import AlreadyAnswered, InvalidCommand, SessionBusy
 from trunkline.folding import fold
 from trunkline.journal import Journal, Record, open_journal
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
 from trunkline.session.session import Session
+from trunkline.session.stream.reader import Reader
 
 E = TypeVar("E", bound=ev.Event)
 

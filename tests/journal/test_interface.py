@@ -7,9 +7,20 @@ from typing import Any
 import pytest
 
 from trunkline.commands import Answer, Cancel, Prompt
-from trunkline.errors import Fenced, JournalError, SessionBusy, SessionNotFound
-from trunkline.events import AnyEvent, ConfigChanged, Custom, Text, TurnFinished, TurnStarted
-from trunkline.journal import Disposition, Held, Journal, Lease, Record, SessionInfo, SessionKey, Snapshot
+from trunkline.content import TextBlock
+from trunkline.errors import Fenced, InvalidCommand, JournalError, SessionBusy, SessionNotFound
+from trunkline.events import AnyEvent, ConfigChanged, Custom, Text, TurnFinished, TurnStarted, UserMessage
+from trunkline.journal import (
+    Disposition,
+    Held,
+    Journal,
+    Lease,
+    Record,
+    SessionInfo,
+    SessionKey,
+    Snapshot,
+    search,
+)
 from trunkline.journal.interface import WAITING_COMMANDS
 from trunkline.options import ConfigOption
 
@@ -44,6 +55,112 @@ async def info_of(journal: Journal, key: SessionKey = KEY) -> SessionInfo:
 
 async def texts(journal: Journal, key: SessionKey = KEY) -> list[str]:
     return [record.event.delta for record in await journal.read(key) if isinstance(record.event, Text)]
+
+
+# -- searching --
+
+
+async def spoken(
+    journal: Journal, name: str, *said: AnyEvent, title: str | None = None, target: str = "", of: str = "ada"
+) -> Lease:
+    """A session in which something was said."""
+    key = SessionKey(of, name)
+    await journal.create(SessionInfo(principal=of, session_id=name, title=title, target=target))
+    lease = await begin(journal, key)
+    events = (TurnStarted(turn_id="t"), *said, TurnFinished(turn_id="t", stop_reason="end_turn"))
+    await journal.append(lease, records_of(lease, *events))
+    return lease
+
+
+async def found(journal: Journal, query: str, of: str | None = "ada", **options: Any) -> list[str]:
+    return [info.session_id for info in (await journal.search(query, of, **options)).sessions]
+
+
+async def test_a_search_finds_titles_and_texts_in_any_case_and_takes_every_word(journal: Journal) -> None:
+    await spoken(journal, "title", title="Größe of the Garden")
+    asked = UserMessage(message_id="u", content=(TextBlock(text='Where is the\n"garden"?'),))
+    await spoken(journal, "asked", asked)
+    await spoken(journal, "answered", text("In the gar"), text("den, there is"), text(" room"))
+    await spoken(journal, "mixed", text("there is room"), title="Garden")
+    assert sorted(await found(journal, "GARDEN")) == ["answered", "asked", "mixed", "title"]
+    assert sorted(await found(journal, "  room   garden ")) == ["answered", "mixed"]
+    assert await found(journal, "GRÖSSE") == ["title"]
+    assert await found(journal, '"garden"?') == ["asked"]
+    assert await found(journal, "delta") == []
+    assert await found(journal, "%") == []
+
+
+async def test_a_search_shows_a_principal_its_own_sessions_that_were_spoken_in(journal: Journal) -> None:
+    await spoken(journal, "mine", text("word"), target="demo")
+    await spoken(journal, "hers", text("word"), of="eve")
+    await journal.create(SessionInfo(principal="ada", session_id="silent", title="word"))
+    assert await found(journal, "word") == ["mine"]
+    assert sorted(await found(journal, "word", of=None)) == ["hers", "mine"]
+    assert await found(journal, "word", target="demo") == ["mine"]
+    assert await found(journal, "word", target="other") == []
+
+
+async def test_a_search_goes_on_page_by_page_newest_first(journal: Journal, clock: SimpleNamespace) -> None:
+    for number in range(5):
+        clock.now += 1
+        await spoken(journal, f"s{number}", text("odd" if number % 2 else "even"))
+    first = await journal.search("even", "ada", limit=2)
+    rest = await journal.search("even", "ada", limit=2, before=first.next)
+    assert [info.session_id for page in (first, rest) for info in page.sessions] == ["s4", "s2", "s0"]
+    assert first.next is not None
+    assert rest.next is None
+
+
+async def test_a_search_ends_after_so_many_bytes_with_the_place_to_go_on(
+    journal: Journal, clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "PAGE_BYTES", 1000)
+    for number in range(4):
+        clock.now += 1
+        await spoken(journal, f"s{number}", text("x" * 2000))
+    clock.now += 1
+    await spoken(journal, "newest", text("needle"))
+    pages: list[list[str]] = []
+    before: tuple[float, str] | None = None
+    while not pages or before is not None:
+        page = await journal.search("needle", "ada", before=before)
+        pages.append([info.session_id for info in page.sessions])
+        before = page.next
+        assert len(pages) < 10
+    assert pages[0] == ["newest"]
+    assert [one for page in pages for one in page] == ["newest"]
+    assert len(pages) >= 4, "no page reads much more than its budget"
+
+
+async def test_of_a_long_session_the_newest_part_is_searched(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "SESSION_BYTES", 1000)
+    await spoken(journal, "long", text("oldest"), text("x" * 2000), text("newest"))
+    assert await found(journal, "newest") == ["long"]
+    assert await found(journal, "oldest") == []
+
+
+async def test_what_retention_cut_off_is_not_found(journal: Journal) -> None:
+    lease = await spoken(journal, "one", text("first" + "x" * 2000))
+    later = (TurnStarted(turn_id="t2"), text("second"), TurnFinished(turn_id="t2", stop_reason="end_turn"))
+    await journal.append(lease, records_of(lease, *later, after=3))
+    assert await found(journal, "first") == ["one"]
+    await journal.retain(max_bytes=1000)
+    assert await found(journal, "first") == []
+    assert await found(journal, "second") == ["one"]
+
+
+@pytest.mark.parametrize("query", ["", "  ", "x" * 201, "a b c d e f g h i"])
+async def test_a_query_that_is_empty_or_too_long_is_refused(journal: Journal, query: str) -> None:
+    with pytest.raises(InvalidCommand, match="query"):
+        await journal.search(query, "ada")
+
+
+async def test_sessions_of_one_target_are_listed(journal: Journal) -> None:
+    await spoken(journal, "one", target="demo")
+    await spoken(journal, "two", target="other")
+    assert [info.session_id for info in await journal.list("ada", target="demo")] == ["one"]
 
 
 # -- sessions --

@@ -72,7 +72,7 @@ async def test_a_session_that_woke_up_meanwhile_is_not_forgotten(
     cutoff = clock.now - 50
     (session,) = retention.find_idle(db, cutoff, Moment(clock.now, boot_id()))
     await say(journal, "awake")
-    assert retention.forget(db, session, cutoff, Moment(clock.now, boot_id())) == 0
+    assert retention.discard_old(db, session, cutoff, Moment(clock.now, boot_id())) == 0
     assert len(await journal.read(KEY)) == 1
 
 

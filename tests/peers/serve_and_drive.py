@@ -13,10 +13,10 @@ from typing import Any
 
 import uvicorn
 
-from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
 from trunkline.server.agents import DEFAULT
 from trunkline.server.asgi import asgi
+from trunkline.target_names import normalize_target
 
 TOKEN = "a-token-for-the-peers"
 

@@ -21,7 +21,6 @@ from tests.peers.workplace import (
     Workplace,
     ask,
     is_asked,
-    only_call,
     script_for,
     shown,
     turn_parts,
@@ -98,60 +97,43 @@ async def test_a_tool_that_is_always_allowed_is_not_asked_about_again(place: Wor
     assert (place.work / "made.txt").exists()
 
 
-async def test_a_tool_that_is_refused_does_not_run(place: Workplace) -> None:
+async def test_a_session_goes_on_after_a_refusal_a_cancel_and_an_error(place: Workplace) -> None:
+    """One session for all of it: to start a real agent takes most of the time."""
     async with place.session() as session:
+
+        async def cancel(_: ev.Event) -> None:
+            await session.cancel()
+
+        async def goes_on() -> None:
+            await ask(session, "Please #greet me")
+            assert turn_parts(await session.history()) == [
+                ("user", "Please #greet me"),
+                ("text", "Hello world."),
+            ]
+
         assert is_asked(await ask(session, "Please #shell it", "reject_once"))
         told = await session.history()
-        await ask(session, "Please #greet me")
-        after = await session.history()
-    assert only_call(told).status == "denied"
-    assert not (place.work / "made.txt").exists()
-    assert turn_parts(told)[:3] == [("user", "Please #shell it"), ("text", "I will."), ("call", "denied")]
-    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
-
-
-async def test_a_turn_that_is_cancelled_at_a_permission_runs_nothing_and_the_session_goes_on(
-    place: Workplace,
-) -> None:
-    async with place.session() as session:
-
-        async def cancel(_: ev.Asked) -> None:
-            await session.cancel()
+        assert turn_parts(told)[:3] == [("user", "Please #shell it"), ("text", "I will."), ("call", "denied")]
+        await goes_on()
 
         await collect(session, "Please #shell it", {ev.Asked: cancel}, SECONDS)
         told = await session.history()
-        await ask(session, "Please #greet me")
-        after = await session.history()
-    assert told.turns[-1].stop_reason == "cancelled"
-    assert only_call(told).status == "cancelled"
-    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
-    assert not (place.work / "made.txt").exists()
-
-
-async def test_a_turn_that_is_cancelled_in_the_middle_of_a_text_keeps_what_was_said(place: Workplace) -> None:
-    async with place.session() as session:
-
-        async def cancel(_: ev.Text) -> None:
-            await session.cancel()
+        assert told.turns[-1].stop_reason == "cancelled"
+        assert [call.status for call in told.calls.values()] == ["denied", "cancelled"]
+        await goes_on()
+        assert not (place.work / "made.txt").exists(), "neither call ran"
 
         await collect(session, "Please #wait here", {ev.Text: cancel}, SECONDS)
         told = await session.history()
-        await ask(session, "Please #greet me")
-        after = await session.history()
-    assert told.turns[-1].stop_reason == "cancelled"
-    assert turn_parts(told) == [("user", "Please #wait here"), ("text", "First ")]
-    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+        assert told.turns[-1].stop_reason == "cancelled"
+        assert turn_parts(told) == [("user", "Please #wait here"), ("text", "First ")]
+        await goes_on()
 
-
-async def test_an_error_of_the_model_fails_the_turn_and_the_session_goes_on(place: Workplace) -> None:
-    async with place.session() as session:
         await ask(session, "Please #error now")
         told = await session.history()
-        await ask(session, "Please #greet me")
-        after = await session.history()
-    assert told.turns[-1].status == "failed"
-    assert "scripted refusal" in (told.turns[-1].message or "")
-    assert turn_parts(after) == [("user", "Please #greet me"), ("text", "Hello world.")]
+        assert told.turns[-1].status == "failed"
+        assert "scripted refusal" in (told.turns[-1].message or "")
+        await goes_on()
 
 
 async def test_an_agent_that_is_killed_in_a_turn_comes_back_with_the_next_prompt(place: Workplace) -> None:
@@ -231,18 +213,6 @@ def _remembers(place: Workplace, word: str, earlier: str) -> bool:
     return any(earlier in text for role, text in exchange.messages if role == "user")
 
 
-async def test_two_tools_at_once_are_each_asked_about(place: Workplace) -> None:
-    async with place.session() as session:
-        events = await ask(session, "Please do #both")
-        told = await session.history()
-    asked = [
-        event.question.call_id for event in only(events, ev.Asked) if isinstance(event.question, Permission)
-    ]
-    assert asked == list(told.calls)
-    assert turn_parts(told)[1:] == [("call", "completed"), ("call", "completed"), ("text", "Both.")]
-    assert ((place.work / "one.txt").read_text(), (place.work / "two.txt").read_text()) == ("one\n", "two\n")
-
-
 @CLAUDE_ONLY
 async def test_a_question_of_the_agents_own_tool_is_a_form(place: Workplace) -> None:
     choices = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
@@ -299,9 +269,12 @@ async def test_a_whole_shell_line_runs_in_a_terminal_of_ours(place: Workplace) -
     assert (terminal.data, terminal.exited, terminal.exit_code) == ("made\n", True, 0)
 
 
-async def test_the_agent_has_its_options_commands_and_card_on_the_trunk(place: Workplace) -> None:
+async def test_two_tools_at_once_are_each_asked_about_and_options_and_card_are_the_agents(
+    place: Workplace,
+) -> None:
     async with place.session() as session:
-        await ask(session, "Please #greet me")
+        events = await ask(session, "Please do #both")
+        told = await session.history()
         await until(lambda: bool(session.view.commands) or place.agent is CODEX, SECONDS)
         names = {option.category for option in session.view.options}
         mode = next((option for option in session.view.options if option.category == "mode"), None)
@@ -310,6 +283,12 @@ async def test_the_agent_has_its_options_commands_and_card_on_the_trunk(place: W
             await soon(session.set_config(mode.option_id, other), SECONDS)
             assert next(o for o in session.view.options if o.category == "mode").value == other
         card = session.agent.card
+    asked = [
+        event.question.call_id for event in only(events, ev.Asked) if isinstance(event.question, Permission)
+    ]
+    assert asked == list(told.calls)
+    assert turn_parts(told)[1:] == [("call", "completed"), ("call", "completed"), ("text", "Both.")]
+    assert ((place.work / "one.txt").read_text(), (place.work / "two.txt").read_text()) == ("one\n", "two\n")
     assert "model" in names
     assert card.version
     assert card.name

@@ -170,11 +170,14 @@ async def test_one_session_goes_on_at_the_command_line_in_an_editor_and_in_a_pag
     code, told = person.execute("Please #think of it", "--session", session_id)
     assert (code, told["text"]) == (0, "I thought.")
     conversation = await person.conversation(session_id)
-    # On a busy machine claude may ask before it sends the text that it streamed before the call.
-    ends = ["Hello world.", "I did.", "I did.", "Still here.", "I thought."]
-    for number, end in enumerate(ends):
-        kind, text = turn_parts(conversation, number)[-1]
-        assert (kind, text[-len(end) :]) == ("text", end)
+    ran = [("user", "Please #shell it"), ("text", "I will."), ("call", "completed"), ("text", "I did.")]
+    assert [turn_parts(conversation, number) for number in range(5)] == [
+        [("user", "Please #greet me"), ("text", "Hello world.")],
+        ran,
+        ran,
+        [("user", "Please do it #again"), ("text", "Still here.")],
+        [("user", "Please #think of it"), ("thought", "**Plan** I think."), ("text", "I thought.")],
+    ]
     asked = person.place.model.asked("#think")[-1]
     said = "\n".join(text for role, text in asked.messages if role == "user")
     assert all(word in said for word in ("#greet", "#shell", "#again"))

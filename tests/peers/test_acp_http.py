@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.client_plans import Driver
-from tests.peers.contract import ClientContract
+from tests.peers.contract import ClientContract, CrashContract
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ class TestWebSocket(ClientContract):
         return drive_over("ws", root)
 
 
-class TestStreamableHttp(ClientContract):
+class TestStreamableHttp(CrashContract):
     """@agentclientprotocol/sdk 2.4.0, experimental/http-client."""
 
     @classmethod

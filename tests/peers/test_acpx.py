@@ -13,6 +13,14 @@ pytestmark = pytest.mark.slow
 SECONDS = 40
 DENIED, TIMED_OUT = 5, 3
 AGENT = shlex.join([sys.executable, "-m", "trunkline", "acp", "demo"])
+OWN = """
+import trunkline
+
+
+@trunkline.agent(title="My Greeter")
+async def greeter(prompt, ctx):
+    yield f"Hello, {prompt.text}!"
+"""
 
 
 class Acpx:
@@ -26,6 +34,10 @@ class Acpx:
     def command(self, *arguments: str) -> list[str]:
         return [self._program, "--agent", AGENT, *arguments]
 
+    def run_configured(self, *arguments: str) -> tuple[int, str]:
+        """Run it with the agents of its own configuration file."""
+        return self._run([self._program, *arguments])
+
     @property
     def environment(self) -> dict[str, str]:
         journal = f"sqlite:{self.folder / 'journal.db'}"
@@ -33,8 +45,11 @@ class Acpx:
 
     def run(self, *arguments: str) -> tuple[int, str]:
         """Give the exit code and everything it printed."""
+        return self._run(self.command(*arguments))
+
+    def _run(self, words: list[str]) -> tuple[int, str]:
         done = subprocess.run(
-            self.command(*arguments),
+            words,
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -64,6 +79,30 @@ def test_a_prompt_is_answered(acpx: Acpx) -> None:
     code, printed = acpx.run("exec", "hello world")
     assert code == 0
     assert printed.rstrip().endswith("hello world\n\n[done] end_turn")
+
+
+@pytest.mark.parametrize("options", [[], ["--project"]])
+def test_what_init_wrote_starts_the_agent(acpx: Acpx, options: list[str]) -> None:
+    place = acpx.folder / ("home/.acpx/config.json" if not options else ".acpxrc.json")
+    place.parent.mkdir(exist_ok=True)
+    place.write_text('{"defaultPermissions": "deny-all", "agents": {}}')
+    (acpx.folder / "agent.py").write_text(OWN)
+    init = [sys.executable, "-m", "trunkline", "init", "acpx", "agent.py", "--yes", *options]
+    env = {**acpx.environment, "XDG_STATE_HOME": str(acpx.folder / "state")}
+    subprocess.run(init, cwd=acpx.folder, env=env, check=True, capture_output=True, timeout=SECONDS)
+    code, printed = acpx.run_configured("my-greeter", "exec", "world")
+    assert code == 0
+    assert "Hello, world!" in printed
+    assert printed.rstrip().endswith("[done] end_turn")
+    subprocess.run(
+        [*init[:5], *options, "--undo", "--yes"],
+        cwd=acpx.folder,
+        env=env,
+        check=True,
+        capture_output=True,
+        timeout=SECONDS,
+    )
+    assert place.read_text() == '{"defaultPermissions": "deny-all", "agents": {}}'
 
 
 def test_what_is_approved_is_done_through_the_client(acpx: Acpx) -> None:

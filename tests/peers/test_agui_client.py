@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import COLOUR
+from tests.demos.finance.conversations import agent as finance_agent
 from tests.frontends.agui.client_runs import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_early_results import BOTH, reviewed
 from tests.frontends.agui.test_runs_inside_turns import LATER, Talker
@@ -458,3 +459,26 @@ async def test_an_approval_is_given_after_the_server_was_killed(browser: Browser
     assert [again.messages[2]["content"], again.messages[3]["content"]] == ["deleted a", "Gone."]
     (made,) = again.messages[1]["toolCalls"]
     assert made["function"]["arguments"] == '{"path": "a"}'
+
+
+async def test_the_finance_agent_takes_a_file_by_a_form_and_an_approval(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rows = "When,What,How much\n01/02/2026,REWE SAGT DANKE,20.00\n03/04/2026,Cinema,12.50\n"
+    (tmp_path / "bank.csv").write_text(rows)
+    async with staged(browser, finance_agent(), cwd=str(tmp_path)) as stage:
+        page = await stage.page()
+        await page.say("How much did I spend on groceries last month?")
+        assert page.messages[-1]["content"].startswith("In October 2026 you spent **")
+        await stage.check(page)
+        await page.say("import bank.csv")
+        answers = {"date_order": "mdy", "sign": "positive_is_out", "currency": "USD", "account": "Card"}
+        await page.run(resume=page.resume(answers))
+        assert page.interrupts[0]["message"] == "Import bank.csv into Card (2 new, 0 known)?"
+        await page.run(resume=page.resume({"approved": True}))
+        assert "**2 new**" in page.messages[-1]["content"]
+        await stage.check(page)
+        await page.say("How much did I spend on groceries in January?")
+        assert page.messages[-1]["content"].startswith(
+            "In January 2026 you spent **20.00 USD** on Groceries."
+        )

@@ -4,6 +4,7 @@ Wherever a page is at rest, what it holds is what ``GET messages`` gives, and wh
 """
 
 import asyncio
+import base64
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from tests.browser.agents import agent as langchain_agent
+from tests.demos.finance.conversations import agent as finance_agent
 from tests.hubs import echo, make, soon, until
 from tests.peers.aisdk_pages import ChatPage, ChatPages
 from tests.server.running_server import SECRET, served
@@ -196,6 +198,41 @@ async def test_a_tool_that_waits_is_run_by_the_page_that_comes_back(pages: ChatP
         again = await here.reloaded(fresh, outputs={"paint": "done"})
         await again.settle()
         assert again.report["ran"] == [], "what is answered is not run again"
+
+
+@ALL
+async def test_a_page_whose_tool_is_slower_than_that_of_another_page_gets_the_rest(
+    pages: ChatPages, version: int
+) -> None:
+    async def asks(ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"It is {await ctx.client_call('paint')}."
+
+    async with world(pages, make(asks)) as here:
+        first = await here.page(version, body={"tools": [{"name": "paint"}]})
+        await first.say("paint")
+        second = await here.page(version, messages=first.report["messages"])
+        await first.order("output", output="red")
+        await first.settle()
+        await second.order("output", output="blue")
+        await second.settle()
+        assert first.text == second.text == "It is red."
+        assert second.report["statuses"] == [200]
+        await here.check(second)
+
+
+@ALL
+async def test_an_output_of_a_pages_tool_after_the_end_is_sent_once(pages: ChatPages, version: int) -> None:
+    async def asks(ctx: TurnContext) -> AsyncIterator[str]:
+        yield str(await ctx.client_call("paint"))
+
+    async with world(pages, make(asks)) as here:
+        page = await here.page(version, body={"tools": [{"name": "paint"}]})
+        await page.say("paint")
+        assert (await here.client.post("/api/chat/c1/stop")).json() == {"stopped": True}
+        await page.order("output", output="done")
+        await page.settle()
+        assert page.report["status"] == "ready"
+        assert page.report["statuses"] == [200, 200]
 
 
 @ALL
@@ -402,8 +439,11 @@ async def test_an_error_of_the_server_is_a_sentence_without_secrets(pages: ChatP
         assert "a file" not in page.report["error"]
 
 
-@ALL
-async def test_a_lost_connection_is_resumed(pages: ChatPages, version: int) -> None:
+@asynccontextmanager
+async def lost_connection(
+    pages: ChatPages, version: int
+) -> AsyncGenerator[tuple[World, ChatPage, asyncio.Event]]:
+    """A page that lost its connection after "before "; its agent says "after" once the event is set."""
     begin = asyncio.Event()
 
     async def talks(ctx: TurnContext) -> AsyncIterator[str]:
@@ -417,6 +457,12 @@ async def test_a_lost_connection_is_resumed(pages: ChatPages, version: int) -> N
         await page.order("until", text="before")
         await page.order("drop")
         await page.settle()
+        yield here, page, begin
+
+
+@ALL
+async def test_a_lost_connection_is_resumed(pages: ChatPages, version: int) -> None:
+    async with lost_connection(pages, version) as (here, page, begin):
         assert page.report["status"] == "error"
         assert page.report["finished"][-1]["isDisconnect"]
         assert (await here.session()).busy
@@ -435,19 +481,7 @@ async def test_a_lost_connection_is_resumed(pages: ChatPages, version: int) -> N
 async def test_a_connection_that_is_lost_before_the_end_does_not_lose_the_end(
     pages: ChatPages, version: int
 ) -> None:
-    begin = asyncio.Event()
-
-    async def talks(ctx: TurnContext) -> AsyncIterator[str]:
-        yield "before "
-        await begin.wait()
-        yield "after"
-
-    async with world(pages, make(talks)) as here:
-        page = await here.page(version)
-        await page.order("send", text="go")
-        await page.order("until", text="before")
-        await page.order("drop")
-        await page.settle()
+    async with lost_connection(pages, version) as (here, page, begin):
         session = await here.session()
         await until(lambda: not session.followers)
         begin.set()
@@ -583,3 +617,62 @@ async def test_an_agent_of_langchain_asks_for_approval_and_is_asked_again(
         await page.approve(False, reason="not today")
         assert page.calls[0]["state"] == "output-denied"
         await here.check(page)
+
+
+# -- the finance agent ---------------------------------------------------------------------------------
+
+
+async def test_the_finance_agent_answers_a_page_with_its_call_an_approval_and_a_chart(
+    pages: ChatPages,
+) -> None:
+    async with world(pages, finance_agent()) as here:
+        page = await here.page()
+        await page.say("How much did I spend on groceries last month?")
+        assert page.text.startswith("In October 2026 you spent **")
+        (called,) = page.calls
+        assert (called["state"], called["input"]["category"]) == ("output-available", "Groceries")
+        assert called["output"]["totals"][0] in page.text
+        await here.check(page)
+        await page.say("SELECT count(*) AS n FROM spending")
+        assert page.calls[0]["state"] == "approval-requested"
+        await page.approve(True)
+        assert page.calls[0]["state"] == "output-available"
+        assert page.text.startswith("The query gives:")
+        await here.check(page)
+        await page.say("Put Rewe under Restaurants")
+        await page.approve(False, reason="not this one")
+        assert page.calls[0]["state"] == "output-denied"
+        assert page.text == "Nothing was done: not this one."
+        await page.say("Chart my spending by category last month")
+        assert "The chart shows your spending by category" in page.text
+        about = page.calls[0]["resultProviderMetadata"]["trunkline"]["content"]
+        (picture,) = [part for part in about if part["type"] == "file"]
+        assert picture["mediaType"] == "image/png"
+        assert base64.b64decode(picture["url"].partition("base64,")[2]).startswith(b"\x89PNG")
+        assert (page.report["status"], page.report["error"]) == ("ready", None)
+        await here.check(page)
+
+
+@APPROVING
+async def test_a_page_imports_an_attached_file_with_one_form(pages: ChatPages, version: int) -> None:
+    table = b"Date,Payee,Amount,Currency\n2026-10-05,REWE,-12.50,EUR\n2026-10-06,EDEKA,-7.50,EUR\n"
+    file = {
+        "type": "file",
+        "mediaType": "text/csv",
+        "filename": "bank.csv",
+        "url": f"data:text/csv;base64,{base64.b64encode(table).decode()}",
+    }
+    async with world(pages, finance_agent()) as here:
+        page = await here.page(version)
+        await page.say("import bank.csv", files=[file])
+        (part,) = page.parts("data-question")
+        place = f"/api/chat/c1/questions/{part['data']['questionId']}"
+        assert (await here.client.post(place, json={"content": {"account": "My giro"}})).status_code == 200
+        await page.resume()
+        assert page.calls[0]["state"] == "approval-requested"
+        await page.approve(True)
+        assert page.report["requests"].count("POST /api/chat") == 2, "the page sent its answer, once"
+        assert "**2 new**" in page.text
+        await here.check(page)
+        await page.say("How much did I spend on groceries last month?")
+        assert page.text.startswith("In October 2026 you spent **20.00 EUR**")

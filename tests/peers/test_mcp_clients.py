@@ -91,3 +91,41 @@ def test_without_forms_a_tool_that_asks_is_refused_or_goes_by_the_policy(
 def test_every_page_of_a_long_list_is_read(client: str, mode: str, version: str, tmp_path: Path) -> None:
     seen = drive(client, mode, "none", tmp_path / "mark", f"{TOOLS}:many")
     assert len(seen["tools"]) == 120
+
+
+@pytest.mark.parametrize("client", ["mcp 1", "mcp 2"])
+def test_the_script_of_the_finance_agent_serves_its_tools(client: str, tmp_path: Path) -> None:
+    program = """
+import asyncio, importlib, json, os, sys
+mcp, stdio = importlib.import_module("mcp"), importlib.import_module("mcp.client.stdio")
+async def main():
+    server = mcp.StdioServerParameters(command=sys.argv[1], args=[], env=dict(os.environ))
+    async with stdio.stdio_client(server) as (read, write), mcp.ClientSession(read, write) as session:
+        hello = (await session.initialize()).model_dump(mode="json", by_alias=True)
+        tools = [one.name for one in (await session.list_tools()).tools]
+        asked = {"category": "groceries", "start": "2026-10-01", "end": "2026-10-31"}
+        spent = (await session.call_tool("spending", asked)).model_dump(mode="json", by_alias=True)
+        asked = {"query": "SELECT 1"}
+        sql = (await session.call_tool("run_sql", asked)).model_dump(mode="json", by_alias=True)
+        print(json.dumps([hello, tools, spent, sql]))
+asyncio.run(main())
+"""
+    script = str(Path(sys.executable).parent / "trunkline-finance-mcp")
+    own = {"DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}", "TRUNKLINE_TODAY": "2026-11-18"}
+    ran = subprocess.run(
+        [python_of(client), "-W", "ignore", "-c", program, script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **own},
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    hello, tools, spent, sql = json.loads(ran.stdout)
+    assert hello["serverInfo"]["name"] == "trunkline-finance"
+    assert hello["instructions"].startswith("You answer questions about a person's own money")
+    assert {"spending", "run_sql", "set_budget", "undo_edit", "import_statement"} <= set(tools)
+    assert "sync_transactions" not in tools, "no bank is linked"
+    assert spent["structuredContent"]["totals"][0].endswith(" EUR")
+    assert sql["isError"]
+    assert "elicitation" in text_of(sql)

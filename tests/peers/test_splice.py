@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from tests.agents.acp.splice.test_stdio import program
 from tests.peers.client_plans import Driver, JsonObject, Stage
-from tests.peers.coding_agents import CLAUDE
+from tests.peers.coding_agents import CLAUDE, CODEX
 from tests.peers.contract import ClientContract, Played
 from tests.peers.test_acp_agents_cli import ALLOW, Editor, Person, person
 from tests.peers.test_python_sdk import driver_in
 from tests.peers.workplace import turn_parts
+from trunkline.agents.acp.splice.held_prompts import WENT_ON
 
 __all__ = ["person"]
 
@@ -48,8 +50,6 @@ class SplicedContract(ClientContract):
     # The replay is the agent's: it names the person's messages by its own ids.
     test_what_a_load_in_a_new_process_replays_is_the_same_with_the_persons_words = None  # type: ignore[assignment]
     test_a_session_is_listed_forked_resumed_and_closed = None  # type: ignore[assignment]
-    # Killed, we end the agent by SIGTERM: for the agent that is no crash.
-    test_a_client_without_forms_answers_a_graph_by_its_next_messages_also_after_a_crash = None  # type: ignore[assignment]
 
     def test_what_the_client_folds_live_is_what_the_journal_holds(self, played: Played) -> None:
         for name in played.live["sessions"]:
@@ -132,3 +132,34 @@ async def test_a_real_agent_through_the_splice_goes_on_at_the_command_line(
         "Still here.",
         "I thought.",
     ]
+
+
+@pytest.mark.parametrize("person", [CLAUDE, CODEX], ids=lambda agent: agent.name, indirect=True)
+async def test_a_real_agent_of_an_editor_learns_what_was_said_in_another_one(
+    person: Person, tmp_path: Path
+) -> None:
+    place = person.place
+    variables = [f"{name}={value}" for name, value in place.installed.env.items()]
+    target = f"acp:{shlex.join(['env', *variables, place.installed.command, *place.agent.arguments])}"
+    folder: JsonObject = {"cwd": str(place.work), "mcpServers": []}
+    async with program(target, tmp_path) as first, program(target, tmp_path) as second:
+        await first.call(0, "initialize", {"protocolVersion": 1})
+        session_id = (await first.call(1, "session/new", folder))["result"]["sessionId"]
+        assert (await first.call(2, **_prompt(session_id, "#greet")))["result"]["stopReason"] == "end_turn"
+        await second.call(0, "initialize", {"protocolVersion": 1})
+        await second.call(1, "session/load", {"sessionId": session_id, **folder})
+        assert (await second.call(2, **_prompt(session_id, "#think")))["result"]["stopReason"] == "end_turn"
+
+        assert (await first.call(3, **_prompt(session_id, "#again")))["error"]["message"] == WENT_ON
+        await first.call(4, "session/load", {"sessionId": session_id, **folder})
+        assert (await first.call(5, **_prompt(session_id, "#again")))["result"]["stopReason"] == "end_turn"
+        asked = place.model.asked("#again")[-1]
+        assert any("#think" in text for role, text in asked.messages if role == "user")
+        for editor in (first, second):
+            editor.leave()
+            assert (await editor.ended())[0] == 0
+
+
+def _prompt(session_id: str, text: str) -> JsonObject:
+    prompt = [{"type": "text", "text": f"Please {text}"}]
+    return {"method": "session/prompt", "params": {"sessionId": session_id, "prompt": prompt}}

@@ -166,12 +166,6 @@ def _joined(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return joined
 
 
-def only_call(conversation: Conversation) -> Call:
-    """The one call of a conversation."""
-    (call,) = conversation.calls.values()
-    return call
-
-
 def shown(call: Call) -> str:
     """Everything that is known of a call, as text to look into."""
     return msgspec.json.encode(call).decode()

@@ -35,7 +35,7 @@ def test_a_tool_is_still_the_function() -> None:
         ("Read {path}", {}, "Read …"),
         ("Read {path}", None, "Read …"),
         ("{{{path}}} {line}", {"path": "a", "line": 0}, "{a} 0"),
-        ("{path.__class__} {0}", {"path": "a"}, "{path.__class__} …"),
+        ("{path.__class__} {path}", {"path": "a"}, "{path.__class__} a"),
         ("{path}", {"path": "x" * 500}, "x" * 79 + "…"),
         ("{path}", {"path": "two\nlines\x1b[1m"}, "two lines\\x1b[1m"),
         (None, {"path": "a.txt"}, "Read page a.txt"),
@@ -50,7 +50,7 @@ def test_the_title_of_a_call_is_one_short_line(template: Any, arguments: Any, ti
     [
         (None, ["a.txt"]),
         ("{path}", ["a.txt"]),
-        (["{path}", "{missing}"], ["a.txt"]),
+        (["{path}", "{line}"], ["a.txt"]),
         (lambda arguments: [ev.Location(path=arguments["path"], line=3), "b"], ["a.txt", "b"]),  # pyright: ignore
     ],
 )
@@ -80,6 +80,11 @@ def test_the_buttons_have_the_words_of_the_tool_and_only_these_are_offered() -> 
         ({"options": {"yes": "Yes"}}, "there is no option 'yes'"),
         ({"options": {"allow_once": "Yes"}}, "need words for allow_once, and for a way to refuse"),
         ({"options": {"allow_always": "Yes", "reject_once": "No"}}, "need words for allow_once"),
+        ({"title": "Read {pth}"}, "read_page: there is no argument 'pth' for its title; it has path, line"),
+        (
+            {"locations": ["{path}", "{0}"]},
+            "there is no argument '0' for its locations",
+        ),
         ({"name": "read page"}, "'read page' is no name for a tool"),
     ],
 )

@@ -110,15 +110,15 @@ async def test_an_outbox_is_forgotten_once_nobody_reads_it_and_nothing_waits() -
     transport, _ = made()
     outbox = transport.outbox("s")
     ticket = outbox.attach()
-    transport.forget("s")
+    transport.discard("s")
     assert transport.find("s") is outbox
     assert outbox.detach(ticket)
     outbox.put(b"wait")
-    transport.forget("s")
+    transport.discard("s")
     assert transport.find("s") is outbox
     await outbox.take()
-    transport.forget("s")
-    transport.forget("s")
+    transport.discard("s")
+    transport.discard("s")
     assert transport.find("s") is None
 
 

@@ -37,6 +37,32 @@ const steps = {
     await at(page, step).fill(step.input);
     await at(page, step).press("Enter");
   },
+  fill: (step, page) => at(page, step).fill(step.input),
+  press: (step, page) => (step.selector === undefined ? page.keyboard : at(page, step)).press(step.key),
+  login: async ({ address, token }) => {
+    const answer = await browser.request.post(`${address}/login`, { data: { token } });
+    if (!answer.ok()) throw new Error(`login: ${answer.status()} ${await answer.text()}`);
+  },
+  resize: ({ width, height }, page) => page.setViewportSize({ width, height }),
+  theme: ({ scheme }, page) => page.emulateMedia({ colorScheme: scheme }),
+  evaluate: ({ expression }, page) => page.evaluate(expression),
+  select: (step, page) => at(page, step).selectOption({ label: step.label }).then(() => undefined),
+  download: async (step, page) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), at(page, step).click()]);
+    const pieces = [];
+    for await (const piece of await file.createReadStream()) pieces.push(piece);
+    return [file.suggestedFilename(), Buffer.concat(pieces).toString()];
+  },
+  // Not waitForFunction: it evaluates inside the page, which its policy may forbid.
+  wait: async ({ expression }, page) => {
+    for (const end = Date.now() + timeout; !(await page.evaluate(expression)); ) {
+      if (Date.now() > end) throw new Error("it did not become true");
+      await new Promise((resolve) => setTimeout(resolve, 40));
+    }
+  },
+  attach: (step, page) => at(page, step).setInputFiles(step.files),
+  count: (step, page) => at(page, step).count(),
+  attribute: (step, page) => at(page, step).first().getAttribute(step.name),
   click: (step, page) => at(page, step).click(),
   see: (step, page) => at(page, step).first().waitFor({ state: "visible" }),
   miss: ({ selector, seconds }, page) => {

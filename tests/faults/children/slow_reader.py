@@ -15,8 +15,8 @@ from trunkline.commands import Prompt
 from trunkline.folding import fold
 from trunkline.journal import open_journal
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
+from trunkline.session.stream.reader import Reader
 
 PIECE = "0123456789" * 20
 

@@ -7,6 +7,7 @@
 //   {"do": "send", "name", "text", "messageId", "body"}   {"do": "regenerate", "name", "messageId"}
 //   {"do": "submit", "name", "body"}: the messages as they are   {"do": "now", "name"}: the first queued message
 //   {"do": "approve", "name", "approved", "reason"}: every approval that waits
+//   {"do": "output", "name", "output"}: of every call of the page's own tools that waits
 //   {"do": "resume", "name"}   {"do": "stop", "name"}   {"do": "drop", "name"}: the connection is lost
 //   {"do": "until", "name", "text"}: until the messages have this text   {"do": "settle", "name"}
 //
@@ -118,7 +119,7 @@ const orders = {
   send(order) {
     const page = chats.get(order.name)
     const options = order.body ? { body: order.body } : undefined
-    background(page.chat.sendMessage({ text: order.text, messageId: order.messageId }, options))
+    background(page.chat.sendMessage({ text: order.text, files: order.files, messageId: order.messageId }, options))
     return page
   },
   now(order) {
@@ -142,6 +143,15 @@ const orders = {
       if (part.state !== 'approval-requested') continue
       const { approved, reason } = order
       background(page.chat.addToolApprovalResponse({ id: part.approval.id, approved, reason }))
+    }
+    return page
+  },
+  output(order) {
+    const page = chats.get(order.name)
+    const give = (page.chat.addToolOutput ?? page.chat.addToolResult).bind(page.chat)
+    for (const part of page.chat.lastMessage.parts) {
+      if (part.state !== 'input-available' || part.providerExecuted) continue
+      background(give({ tool: part.toolName, toolCallId: part.toolCallId, output: order.output }))
     }
     return page
   },

@@ -2,6 +2,7 @@
 // `node drive_client.mjs < plan > report`. tests/peers/client_plans.py says what a plan and a report are.
 // A plan with a `url` is played over the network (tests/peers/serve_and_drive.py), else the agent is started.
 import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk";
@@ -53,6 +54,13 @@ async function ask(method, { agent, params }) {
   await hear(agent, sessionId ?? "", method, { method, params: shown });
 }
 
+/** Give an answer; one that is `{file}` is in a file, for which the person takes their time. */
+async function decide(answer) {
+  if (typeof answer !== "object") return answer;
+  while (!existsSync(answer.file)) await new Promise((resolve) => setTimeout(resolve, 50).unref());
+  return readFileSync(answer.file, "utf-8");
+}
+
 const { session, fs, terminal, elicitation } = acp.methods.client;
 const client = acp
   .client({ name: "npm-sdk" })
@@ -61,7 +69,7 @@ const client = acp
   )
   .onRequest(session.requestPermission, async (context) => {
     await ask(session.requestPermission, context);
-    const answer = answers.shift();
+    const answer = await decide(answers.shift());
     return { outcome: answer === "cancelled" ? { outcome: "cancelled" } : { outcome: "selected", optionId: answer } };
   })
   .onRequest(elicitation.create, async (context) => {

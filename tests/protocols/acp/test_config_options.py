@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.frontends.acp.schema import find_fault
 from tests.strategies import values_of
 
+from trunkline.conformance.acp.schema import find_fault
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
 from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
 

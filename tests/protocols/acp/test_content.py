@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.frontends.acp.schema import find_update_fault
 from tests.strategies import values_of
 
 from trunkline import content as c
+from trunkline.conformance.acp.schema import find_update_fault
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.acp import decode
 from trunkline.protocols.acp import wire

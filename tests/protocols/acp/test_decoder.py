@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from tests.frontends.acp.schema import FOLDER
 
 from trunkline import events as ev
+from trunkline.conformance.acp.schema import FOLDER
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire
@@ -549,3 +549,54 @@ def test_old_messages_between_sessions_are_forgotten() -> None:
     ]
     last = cast("ev.Activity", feed(decoder, *pieces)[-1])
     assert last.content == {"content": PROMPT}
+
+
+# -- an error that is said twice ---------------------------------------------------------------------
+
+SAID_ERROR = ev.Text(message_id="m", delta="API Error: 400 no")
+
+
+def in_turn_of_claude() -> AcpDecoder:
+    decoder = AcpDecoder(CLAUDE_CODE)
+    decoder.begin_turn("t", PROMPT)
+    assert feed(decoder, chunk("API Error: 400 no", messageId="m")) == []
+    return decoder
+
+
+def test_an_error_that_is_said_as_text_first_is_left_out_of_the_text() -> None:
+    decoder = in_turn_of_claude()
+    feed(decoder, {"sessionUpdate": "usage_update", "used": 0, "size": 1})
+    assert decoder.drop_error_text("Internal error: API Error: 400 no")
+    assert decoder.close() == []
+    assert not decoder.drop_error_text("Internal error: API Error: 400 no")
+
+
+def test_a_text_that_looks_like_an_error_is_said_when_the_turn_goes_on_or_ends_otherwise() -> None:
+    more = ev.Text(message_id="m", delta=" means")
+    assert feed(in_turn_of_claude(), chunk(" means", messageId="m")) == [SAID_ERROR, more]
+    assert in_turn_of_claude().close() == [SAID_ERROR]
+    decoder = in_turn_of_claude()
+    assert not decoder.drop_error_text("something else")
+    assert decoder.close() == [SAID_ERROR]
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"}
+    assert feed(in_turn_of_claude(), call)[0] == SAID_ERROR
+    assert in_turn_of_claude().permission({"toolCall": call})[0] == SAID_ERROR
+
+
+def test_a_call_that_fails_after_the_turn_was_cancelled_is_cancelled() -> None:
+    decoder = in_turn()
+    calls = [{"sessionUpdate": "tool_call", "toolCallId": name, "title": name} for name in "abc"]
+    ends = {"a": "failed", "b": "failed", "c": "completed"}
+    feed(decoder, *calls, {**calls[0], "status": ends["a"]})
+    decoder.cancel_turn()
+    events = feed(decoder, *({**call, "status": ends[call["title"]]} for call in calls[1:]))
+    assert [event.status for event in events if isinstance(event, ev.ToolUpdate)] == [
+        "cancelled",
+        "completed",
+    ]
+    decoder.close("cancelled")
+    decoder.begin_turn("u")
+    events = feed(
+        decoder, {**calls[0], "toolCallId": "d"}, {**calls[0], "toolCallId": "d", "status": "failed"}
+    )
+    assert [event.status for event in events if isinstance(event, ev.ToolUpdate)] == ["failed"]

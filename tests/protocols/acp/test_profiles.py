@@ -9,6 +9,7 @@ from trunkline.protocols.acp.profiles import (
     CLAUDE_CODE,
     CODEX,
     GEMINI,
+    OPENCODE,
     QWEN,
     STANDARD,
     Profile,
@@ -33,6 +34,8 @@ def own_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
         ("codex-acp", CODEX),
         ("@agentclientprotocol/codex-acp", CODEX),
         ("qwen-code", QWEN),
+        ("OpenCode", OPENCODE),
+        ("Kilo", OPENCODE),
         ("somebody-else", STANDARD),
     ],
 )
@@ -46,7 +49,17 @@ def test_an_agent_is_known_by_the_name_it_gives_itself(name: str, profile: Profi
         (["npx", "-y", "@zed-industries/claude-code-acp"], CLAUDE_CODE),
         (["/usr/local/bin/codex-acp"], CODEX),
         (["gemini", "--acp"], GEMINI),
+        (["npx", "-y", "@google/gemini-cli@0.56.0", "--acp"], GEMINI),
+        (["npx", "@qwen-code/qwen-code@latest", "--acp"], QWEN),
+        (["npx", "-y", "@kilocode/cli@7.4.22", "acp"], OPENCODE),
+        (["npx", "opencode-ai", "acp"], OPENCODE),
+        (["C:\\tools\\kilo.cmd", "acp"], OPENCODE),
+        (["sh", "-c", "exec opencode acp"], OPENCODE),
+        (["node", "/x/node_modules/@agentclientprotocol/codex-acp/dist/index.js"], CODEX),
+        (["/home/me@work/bin/codex-acp"], CODEX),
         (["python", "agent.py"], STANDARD),
+        (["/home/kilo/agent"], STANDARD),
+        (["python", "/srv/gemini/qwen-notes/agent.py", "--log=opencode"], STANDARD),
         ([], STANDARD),
     ],
 )
@@ -69,8 +82,13 @@ def test_a_registered_profile_comes_first_and_replaces_one_of_its_name() -> None
 
 
 def test_an_unknown_profile_is_refused_with_the_known_names() -> None:
-    with pytest.raises(ValueError, match="known profiles: claude-code, codex, gemini, qwen, standard"):
+    known = "known profiles: claude-code, codex, gemini, opencode, qwen, standard"
+    with pytest.raises(ValueError, match=known):
         profile_named("klaude")
+
+
+def test_claude_code_is_known_by_the_name_in_its_extensions_too() -> None:
+    assert profile_named("claudeCode") is profile_named("claude-code")
 
 
 @pytest.mark.parametrize(

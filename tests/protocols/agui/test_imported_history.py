@@ -1,7 +1,6 @@
 from typing import Any
 
-from tests.frontends.agui.event_verifier import plain
-
+from trunkline.conformance.agui.event_verifier import plain
 from trunkline.folding import fold
 from trunkline.protocols.agui.imported_history import history_events
 from trunkline.protocols.agui.messages import snapshot_of

@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 from ag_ui.core import Message
 from pydantic import TypeAdapter
-from tests.frontends.agui.event_verifier import plain
 
 from trunkline import content as c
 from trunkline import events as ev
+from trunkline.conformance.agui.event_verifier import plain
 from trunkline.folding import fold
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui.messages import content_of, parsed, snapshot_of
