@@ -1,7 +1,7 @@
 """Modes and a plan: `trunkline chat examples/langchain/modes_and_plan.py:agent`.
 
 The agent begins in the ready mode "planning": the numbered list in its answer is the plan that a front end
-shows, and it is not even offered the oven. Choose the mode "agentic" and it bakes.
+shows, and it is not even offered the oven. With `/mode agentic` it bakes.
 """
 
 from langchain.agents import create_agent
