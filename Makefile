@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test check pure unit other-python bench soak docs lock clean
+.PHONY: help setup demo quick test check collect pure unit whole other-python bench soak docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,13 +20,13 @@ help: ## show this list
 setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
 	@scripts/system-packages
 	@# Node's packages come while Python's are installed.
-	@{ for peer in acpx $(PEER_AGENTS) $(PEER_PAGES); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages && scripts/browser-pages examples/usechat; } \
+	@{ for peer in acpx $(PEER_AGENTS) $(PEER_PAGES); do scripts/peer-node $$peer || exit 1; done; scripts/browser-pages && scripts/browser-pages examples/usechat && scripts/peer-node web web; } \
 		>/dev/null & node=$$!; \
 	for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || { wait; exit 1; }; done >/dev/null; \
 	wait $$node
 
-demo: $(VENV)/.runtime ## talk to the finance agent in this terminal: no key, no network
-	@$(BIN)/trunkline chat finance
+demo: $(VENV)/.runtime ## talk to the finance agent in this terminal and on a page: no key, no network
+	@$(BIN)/trunkline chat finance --page || [ $$? -eq 130 ]  # Ctrl-C is a way to leave, not an error.
 
 # On two cores the types take as long as the tests.
 quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about a minute, no npm, no network
@@ -34,8 +34,9 @@ quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about 
 
 # The checks need nothing but Python's packages: they run while those of the peers come.
 test: ## all checks and tests, with the coverage gate
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync setup check
-	@$(MAKE) --no-print-directory unit other-python
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync setup check collect
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory --jobs=2 whole other-python
 
 check: $(VENV)/.dev ## lint, format, types and import contracts
 	$(BIN)/ruff check
@@ -43,22 +44,40 @@ check: $(VENV)/.dev ## lint, format, types and import contracts
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-# Workers and the programs that tests start each write their own data file; combine joins them. What drives
-# whole programs is not measured: to measure doubles its time, and would hide what no test looks at by itself.
+# What drives whole programs is not measured: that would hide what no test looks at by itself.
 WHOLE := $(addprefix tests/,browser faults peers test_agui_examples.py test_bench.py test_docs.py test_examples.py test_imports.py)
+# These say once more, at length or with a program for each case, what other tests measure.
+LONG := tests/demos/finance/test_langchain.py::test_the_langchain_variant_is_the_plain_agent \
+	tests/demos/finance/test_openai.py::test_the_openai_variant_is_the_plain_agent \
+	$(addprefix tests/,agents/langchain/hosted/test_same_fold.py agents/langchain/test_fold_oracle.py \
+	agents/langchain/test_usage_over_acp.py cli/test_help_examples.py \
+	cli/new/test_command.py::test_the_tests_that_are_made_pass \
+	cli/new/test_command.py::test_what_is_made_answers_at_once_and_goes_on \
+	demos/finance/test_documented_questions.py server/test_acp_conformance.py server/test_principals.py)
+# Of these tests the programs that they start are measured too: the command line and what serves stdin.
+PROGRAMS := $(addprefix tests/,cli frontends/acp/test_manual.py frontends/acp/test_stdio.py agents/acp/splice/test_stdio.py tools/mcp_server)
 # Three on two cores: a third of the time a test waits for something.
-PYTEST := pytest -n 3 --dist worksteal
+PYTEST := pytest --dist worksteal -n
 
 pure: $(VENV)/.dev ## the quick tests that start no server, command line, browser or peer
 	$(BIN)/python -m pytest --quiet --hypothesis-profile quick -m "not slow" \
 		$(addprefix --ignore ,$(WHOLE) $(addprefix tests/,agents/langchain cli server))
 
-unit: setup ## the tests alone, measured
+# Compiles the tests, which in a new clone each worker would do by itself, and measured.
+collect: $(VENV)/.dev ## import all tests
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null
+
+# Workers and programs each write their own data file; combine joins them.
+unit: setup ## the tests of modules, measured
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m $(PYTEST) $(addprefix --ignore ,$(WHOLE))
+	$(BIN)/coverage run -m $(PYTEST) 3 $(addprefix --ignore ,$(WHOLE)) $(addprefix --unmeasured=,$(LONG)) \
+		$(addprefix --measured-programs=,$(PROGRAMS))
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/python -m pytest -n 3 --dist worksteal $(WHOLE)  # these wait for other programs half of the time
+
+# They wait for other programs half of the time.
+whole: setup ## the tests that drive whole programs: peers, browser, docs
+	$(BIN)/python -m $(PYTEST) 4 $(WHOLE)
 
 other-python: setup ## the tests that depend on Python, on the newest other CPython of this machine
 	@scripts/other-python
@@ -104,8 +123,9 @@ $(BIN)/python:
 INSTALL_OURSELVES = $(PIP) install --no-deps --no-build-isolation --editable .
 
 $(VENV)/.runtime: requirements/demo.txt pyproject.toml | $(BIN)/python
-	$(PIP) install --require-hashes --requirement requirements/demo.txt
-	$(INSTALL_OURSELVES)
+	@echo "Installing Trunkline and what the demo needs into $(VENV): once, about half a minute"
+	@$(PIP) install --require-hashes --requirement requirements/demo.txt
+	@$(INSTALL_OURSELVES)
 	@touch $@
 
 # The development lock holds every pin of the demo's, so one installation serves both.

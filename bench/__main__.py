@@ -16,6 +16,7 @@ NAMES = (
     "splice",
     "langchain",
     "middleware",
+    "cancel",
     "openai_agents",
     "agui",
     "aisdk",

@@ -18,7 +18,7 @@ from trunkline.agents.function import agent
 from trunkline.events import TurnFinished
 from trunkline.journal import open_journal
 from trunkline.session.hub import Hub
-from trunkline.session.reader import Reader
+from trunkline.session.stream.reader import Reader
 
 READERS = (0, 1, 10)
 PIECE = "token "

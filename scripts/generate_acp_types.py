@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the ACP wire types from the official JSON schemas in tests/frontends/acp/official_schema.
+"""Writes the ACP wire types from the official JSON schemas in src/trunkline/conformance/acp/official_schema.
 
 After an upgrade of the npm package that their source.json names, copy the new ones there first::
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMAS = ROOT / "tests/frontends/acp/official_schema"
+SCHEMAS = ROOT / "src/trunkline/conformance/acp/official_schema"
 TARGET = ROOT / "src/trunkline/protocols/acp/wire.py"
 
 Schema = dict[str, Any]

@@ -7,7 +7,6 @@ port. All but pydantic-ai, which has a model of its own, run the same graph on t
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
 import socket
@@ -15,7 +14,8 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from langchain_tokens import PIECE, Meter, make_agent, stream_bare, threads
+from langchain_tokens import make_agent, stream_bare, threads
+from measured import PIECE, Meter, measure
 
 agent: Any = make_agent()
 """What ``trunkline serve`` serves of this file."""
@@ -154,9 +154,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         serve(sys.argv[1])
         return
-    for line in sys.stdin:
-        way, pieces = line.split()
-        print(json.dumps(asyncio.run(WAYS[way](int(pieces)))), flush=True)
+    measure(WAYS)
 
 
 if __name__ == "__main__":

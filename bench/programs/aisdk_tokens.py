@@ -7,15 +7,13 @@ only encode begin with events that are there already.
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import json
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 from agui_tokens import pydantic_agent
-from langchain_tokens import PIECE, Meter, make_agent, stream_bare, threads
+from langchain_tokens import make_agent, stream_bare, threads
+from measured import PIECE, Meter, measure
 
 # -- ours -----------------------------------------------------------------------------------------
 
@@ -112,12 +110,5 @@ WAYS: dict[str, Callable[[int], Coroutine[Any, Any, float]]] = {
 }
 
 
-def main() -> None:
-    """Measure what is asked for, for as long as somebody asks."""
-    for line in sys.stdin:
-        way, pieces = line.split()
-        print(json.dumps(asyncio.run(WAYS[way](int(pieces)))), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    measure(WAYS)

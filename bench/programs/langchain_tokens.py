@@ -8,12 +8,9 @@ on the same model; the peers get a connection that drops what they send, ours wr
 from __future__ import annotations
 
 import asyncio
-import gc
 import importlib
 import json
-import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable
 from itertools import count
 from typing import Any
 
@@ -22,8 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
-
-PIECE = "token "
+from measured import PIECE, Meter, measure, stream_session
 
 # LangChain's own generics are unknown to a strict checker.
 _agents: Any = agents
@@ -60,20 +56,6 @@ def make_agent() -> Any:
     return _agents.create_agent(Tokens(), [look_up], checkpointer=InMemorySaver())
 
 
-class Meter:
-    """Times one turn; what came out of it must be whole."""
-
-    def __init__(self) -> None:
-        gc.collect()
-        self._cpu = time.process_time()
-
-    def read(self, pieces: int, heard: int) -> float:
-        """Give the seconds of processor time so far."""
-        cpu = time.process_time() - self._cpu
-        assert heard == pieces, f"{heard} of {pieces} tokens came"
-        return cpu
-
-
 # -- bare -----------------------------------------------------------------------------------------
 
 threads = count()
@@ -95,27 +77,7 @@ async def stream_bare(pieces: int) -> float:
 
 async def stream_events(pieces: int) -> float:
     """Through a session with a journal in memory to one reader of neutral events."""
-    from trunkline.agents.adapt import adapt
-    from trunkline.events import Text, TurnFinished
-    from trunkline.journal import open_journal
-    from trunkline.session.hub import Hub
-
-    journal = await open_journal("memory:")
-    async with Hub(adapt(make_agent()), journal) as hub:
-        session = await hub.create()
-        heard, ended = 0, False
-        meter = Meter()
-        async with session.follow() as reader:
-            await session.prompt(str(pieces))
-            while not ended:
-                for entry in await reader.next():
-                    if type(entry.event) is Text:
-                        heard += entry.event.delta.count(PIECE)
-                    elif isinstance(entry.event, TurnFinished):
-                        ended = True
-        cpu = meter.read(pieces, heard)
-    await journal.close()
-    return cpu
+    return await stream_session(make_agent(), pieces)
 
 
 class Drain:
@@ -212,21 +174,13 @@ async def stream_langchain_acp(pieces: int) -> float:
     return await stream_peer(peer.create_acp_agent(make_agent()), pieces)
 
 
-WAYS: dict[str, Callable[[int], Coroutine[Any, Any, float]]] = {
-    "bare": stream_bare,
-    "events": stream_events,
-    "acp": stream_acp,
-    "deepagents-acp": stream_deepagents_acp,
-    "langchain-acp": stream_langchain_acp,
-}
-
-
-def main() -> None:
-    """Measure what is asked for, for as long as somebody asks."""
-    for line in sys.stdin:
-        way, pieces = line.split()
-        print(json.dumps(asyncio.run(WAYS[way](int(pieces)))), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    measure(
+        {
+            "bare": stream_bare,
+            "events": stream_events,
+            "acp": stream_acp,
+            "deepagents-acp": stream_deepagents_acp,
+            "langchain-acp": stream_langchain_acp,
+        }
+    )

@@ -6,14 +6,10 @@ that the way took. Both run the same agent on the same model, without traces.
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import json
-import sys
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from typing import Any
 
+from measured import PIECE, Meter, measure, stream_session
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -23,8 +19,6 @@ from openai.types.responses import (
 )
 
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, function_tool
-
-PIECE = "token "
 
 
 class Tokens(Model):
@@ -77,20 +71,6 @@ def make_agent() -> Agent[Any]:
     return Agent(name="Tokens", model=Tokens(), tools=[look_up])
 
 
-class Meter:
-    """Times one turn; what came out of it must be whole."""
-
-    def __init__(self) -> None:
-        gc.collect()
-        self._cpu = time.process_time()
-
-    def read(self, pieces: int, heard: int) -> float:
-        """Give the seconds of processor time so far."""
-        cpu = time.process_time() - self._cpu
-        assert heard == pieces, f"{heard} of {pieces} tokens came"
-        return cpu
-
-
 async def stream_bare(pieces: int) -> float:
     """The SDK's own stream of events, and nothing else."""
     agent, heard = make_agent(), 0
@@ -104,38 +84,8 @@ async def stream_bare(pieces: int) -> float:
 
 async def stream_events(pieces: int) -> float:
     """Through a session with a journal in memory to one reader of neutral events."""
-    from trunkline.agents.adapt import adapt
-    from trunkline.events import Text, TurnFinished
-    from trunkline.journal import open_journal
-    from trunkline.session.hub import Hub
-
-    journal = await open_journal("memory:")
-    async with Hub(adapt(make_agent()), journal) as hub:
-        session = await hub.create()
-        heard, ended = 0, False
-        meter = Meter()
-        async with session.follow() as reader:
-            await session.prompt(str(pieces))
-            while not ended:
-                for entry in await reader.next():
-                    if type(entry.event) is Text:
-                        heard += entry.event.delta.count(PIECE)
-                    elif isinstance(entry.event, TurnFinished):
-                        ended = True
-        cpu = meter.read(pieces, heard)
-    await journal.close()
-    return cpu
-
-
-WAYS: dict[str, Callable[[int], Coroutine[Any, Any, float]]] = {"bare": stream_bare, "events": stream_events}
-
-
-def main() -> None:
-    """Measure what is asked for, for as long as somebody asks."""
-    for line in sys.stdin:
-        way, pieces = line.split()
-        print(json.dumps(asyncio.run(WAYS[way](int(pieces)))), flush=True)
+    return await stream_session(make_agent(), pieces)
 
 
 if __name__ == "__main__":
-    main()
+    measure({"bare": stream_bare, "events": stream_events})
