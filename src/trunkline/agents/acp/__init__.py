@@ -3,7 +3,7 @@
 * ``agent``: the agent: its processes, its sessions, logins
 * ``agent_sessions``: the sessions that exist at an agent, for a list and for imports
 * ``client``: ``AcpClient``, for a program that wants a client and nothing else
-* ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end
+* ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end, stderr
 * ``errors``: why an agent process cannot be used, and what an agent's errors mean
 * ``held_updates``: keeps updates within limits: a replay, or what waits until a message is decided
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer

@@ -6,7 +6,7 @@
 * ``content_parts``: content blocks as parts of a message
 * ``convert``: ACP's updates and the AI SDK's messages, one by one
 * ``decoder``: what a request means for a session; pure
-* ``encoder``: neutral events to the chunks of a UI message stream; pure
+* ``encoder``: neutral events to the chunks of a UI message stream; pure (words: ``protocols.aisdk.wire``)
 * ``endpoint``: opens the responses of pages on the turns of a session
 * ``history``: the history of a chat where a response begins
 * ``imported_history``: the history that a page brings to a new chat

@@ -2,7 +2,7 @@
 
 * ``bodies``: reads bodies with a limit on size, depth, values and time
 * ``cors``: which headers a page of an allowed origin may send and read
-* ``gate``: the checks of every request, in their order
+* ``gate``: the checks of every request, in their order: host (421), origin (403), token (401)
 * ``login``: a one-use code, or a token, becomes a cookie of the page
 * ``origins``: by which host names a server may be called, and from which pages
 * ``tokens``: who the caller is, and what the caller may do

@@ -4,6 +4,6 @@
 * ``base_turn``: ``BaseTurn``: what every turn does, and how it ends
 * ``out_of_turn``: events that concern a session and none of its turns
 * ``steering``: messages that join the turn that is running
-* ``turn``: ``Turn``: one prompt on its way through an agent
+* ``turn``: ``Turn``: one prompt on its way through an agent; suspended while it waits for answers
 * ``usage``: adds up the tokens of a turn
 """
