@@ -271,6 +271,28 @@ async def test_others_sessions_do_not_exist_for_a_principal() -> None:
         assert [info.session_id for info in await hub.list(principal="ann")] == [mine.session_id]
 
 
+async def test_a_session_opens_again_when_whoever_closed_it_was_cancelled() -> None:
+    async with hub_for(block) as hub:
+        for ticks in range(12):
+            session = await hub.create(f"s{ticks}")
+            await session.prompt("go")
+            closing = asyncio.create_task(session.close())
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            closing.cancel()
+            await asyncio.gather(closing, return_exceptions=True)
+            await soon(session.close())  # It may have been cancelled before it began.
+            again = await soon(hub.session(session.session_id))
+            await again.prompt("again")
+            assert await soon(again.cancel())
+
+
+async def test_two_who_close_a_session_at_once_both_succeed() -> None:
+    async with session_for(block) as session:
+        await session.prompt("go")
+        await soon(asyncio.gather(session.close(), session.close()))
+
+
 async def test_a_closed_session_refuses_commands_and_ends_its_readers() -> None:
     async with hub_for() as hub:
         session = await hub.create()

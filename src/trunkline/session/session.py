@@ -64,6 +64,7 @@ class Session(BaseSession):
         self.title = SessionTitle(self)
         self._rewinding = asyncio.Lock()
         self._commands = 0  # How many are being carried out here.
+        self._closing: asyncio.Task[None] | None = None
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
         self._out_of_turn = OutOfTurnEvents(
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
@@ -423,6 +424,12 @@ class Session(BaseSession):
         """Cancel what runs, write everything, give the lease back and end every reader."""
         if self.closed:
             return
+        if self._closing is None or self._closing.done():
+            self._closing = asyncio.create_task(self._close(), name=f"trunkline close {self.session_id}")
+        # It goes on if the caller is cancelled: whoever opens the session again waits for its end.
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self.is_owner:
             self._queue.discard_all("the session was closed")
         if self.turn is not None:
@@ -480,10 +487,6 @@ class Session(BaseSession):
         if not isinstance(event, ev.InfoChanged) or self.title.set_by_agent(event.title):
             self.emit(event)
         return True
-
-    async def wait_for_snapshots(self) -> None:
-        """Wait until no snapshot is being written."""
-        await self.snapshots.written()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run something beside the turn."""

@@ -53,7 +53,7 @@ async def main(path: str, count: str) -> None:
         for _ in range(2):
             async for _ in session.stream(count):
                 pass
-        await session.wait_for_snapshots()
+        await session.snapshots.written()
         async with session.follow() as sleeping, session.follow() as awake:
             before, receipt = peak_memory(), await session.prompt(count)
             async for entry in awake:

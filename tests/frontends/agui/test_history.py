@@ -239,7 +239,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
             for _ in range(turns):
                 await run(AguiEndpoint(hub), client, "word")
             session = await hub.session("t1")
-            await session.wait_for_snapshots()
+            await session.snapshots.written()
             if not restarted:
                 costs.append(await cost(hub, journal, client))
         if restarted:
