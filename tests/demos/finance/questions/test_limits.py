@@ -36,6 +36,14 @@ from trunkline.demos.finance.questions.reading import read_question
         "how many merchants did I visit in October",
         "how many categories do I have",
         "do you spend money on groceries",
+        "how much did I spend in October compared to average",
+        "how much cash did I spend in October",
+        "card spending in October",
+        "one time purchases in October",
+        "groceries every Monday",
+        "groceries through October",
+        "how much did I pay off in October",
+        "how much went to my credit card in October",
     ],
 )
 def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> None:

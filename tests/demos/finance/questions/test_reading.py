@@ -1,5 +1,6 @@
 from datetime import date
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +41,28 @@ def read(*texts: str) -> Reading:
 )
 def test_a_question_is_the_same_in_other_words(text: str) -> None:
     assert read(text).steps == (SPENT,)
+
+
+def test_a_merchant_with_the_name_of_an_everyday_word_is_not_left_out() -> None:
+    words = msgspec.structs.replace(WORDS, merchants=("Shell", "Next"))
+    for text, name in (("at Shell in October", "Shell"), ("shell in October", "Shell"), ("at next", "Next")):
+        assert read_question(f"spending {text}", words, TODAY).steps[0].merchant == name
+    assert read_question("how much did I shell out in October", words, TODAY).steps[0].merchant is None
+    assert read("how much did I spend online in October").unknown == ("online",)
+
+
+@pytest.mark.parametrize("text", ["change from", "rise from", "increase from", "grow between"])
+def test_a_change_from_one_month_to_another_compares_them(text: str) -> None:
+    joined = "and" if "between" in text else "to"
+    (step,) = read(f"how much did my grocery spending {text} September {joined} October").steps
+    assert step == msgspec.structs.replace(SPENT, what="compare", against=SEPTEMBER)
+
+
+def test_the_share_of_the_income_that_was_spent_and_a_sum_per_day_are_no_plain_sums() -> None:
+    assert [
+        read(f"how much {text} in October").steps[0].what
+        for text in ("of my income did I spend", "did I spend on groceries a day")
+    ] == ["savings", "average"]
 
 
 def test_follow_ups_go_on_with_the_question_before() -> None:

@@ -61,18 +61,25 @@ CURRENCIES = {
 }
 _CURRENCY = re.compile(rf"\bin (?:(?:my |the )?)({'|'.join(sorted(CURRENCIES, key=len, reverse=True))})s?\b")
 _SHORT = {
+    "hwo": "how",
+    "mcuh": "much",
+    "subs": "subscriptions",
     "mnth": "month",
     "mth": "month",
     "moth": "month",
     "lsat": "last",
     "lst": "last",
     "spnd": "spend",
+    "spned": "spend",
     "wk": "week",
     "yr": "year",
 }
-"""Short words of periods as people misspell or shorten them."""
+"""Short words as people misspell or shorten them."""
 _WHOLE = re.compile(
     r"\b(this|last|past|current|the) (?:whole|entire|full|complete) (?=day|week|month|quarter|year)"
+)
+_CHANGES = re.compile(
+    r"differ|\bchang|\b(?:rise|rose|grow|grew|(?:go|gone|went) (?:up|down)|(?:in|de)crease)"
 )
 _WORD = re.compile(r"[a-z]{5,}")
 _NAMED = r"<_(?:category|merchant)>"
@@ -125,10 +132,11 @@ def take_apart(text: str, vocabulary: Vocabulary, today: date) -> Clause:
     text = _plain(text)
     text = " ".join(_SHORT.get(word, word) for word in text.split(" "))
     text = mend_months(_mend_words(text, vocabulary))
+    text = re.sub(r"\bshell(ed)? out\b", "spend", text)  # "Shell" alone is a merchant.
     text = _WHOLE.sub(r"\1 ", text)
-    if "differ" in text:
+    if _CHANGES.search(text):
         # "The difference between A and B" has two periods, not one from A to B.
-        text = text.replace("between ", "of ")
+        text = re.sub(r"\bfrom (.+?) to ", r"of \1 and ", text.replace("between ", "of "))
     clause = Clause(text=text, periods=[], names=[], unknown=[], odd=[], file=file)
     found = find_periods(clause.text, today)
     clause.periods = [one.period for one in found]

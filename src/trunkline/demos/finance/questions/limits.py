@@ -114,13 +114,15 @@ _NOT = re.compile(
     r"\bother than\b|\bbut\b|n't\b"
 )
 _OTHER = re.compile(
-    r"\b(?:you|your|first|earliest|oldest|smallest|cheapest|lowest|least|fewest|median|smaller|cheaper)\b"
+    r"\b(?:you|your|first|earliest|oldest|smallest|cheapest|lowest|least|fewest|median|smaller|cheaper)\b|"
+    r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
+    r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b"
 )
 _FUTURE = re.compile(
     r"\b(?:will|going to|gonna|forecast|predict\w*|project(?:ed|ion)|next|tomorrow|upcoming|would|should)\b"
 )
 _PART_OF_PERIOD = re.compile(
-    r"\b(?:until|till|up to|before|prior to|around|early|mid|late|by(?: the)?|"
+    r"\b(?:until|till|up to|before|prior to|around|early|mid|late|by(?: the)?|every|each|through|as of|"
     r"(?:start|beginning|middle|mid|end|half|part|rest|weeks?|weekends?|\w*days?) of|by (?:the )?end of)"
     r"(?: the)? <_period>"
 )
@@ -139,7 +141,9 @@ _TRIPS = re.compile(r"\b(?:trips?|rides?|meals?|visits?)\b")
 _NOT_SPENT = re.compile(
     r"\b(?:get|got|gets|given|gave|give|money|came|come) back\b|\breturn(?:ed|s)?\b|"
     r"\b(?:get|got|received?)\b.*\bfrom\b|\b(?:more|less|fewer)\b|"
-    r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:<|on|to|in|into|aside)"
+    r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:<|on|to|in|into|aside)|"
+    r"\b(?:went|goes|gone|sent) (?:on|to|in|into) (?:my |the )?<_account>|"
+    r"\bpa(?:y|id) (?:it |them )?(?:off|back)\b"
 )
 _UNTOLD: dict[What, re.Pattern[str]] = {
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
@@ -158,6 +162,7 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
         r"\b(?:than|compared?|versus|vs|better|worse|when|average|avg|mean|typical\w*|by|per|each|every)\b|"
         r"^how (?:do|can|could|to) (?:i )?save\b"
     ),
+    "compare": re.compile(r"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary)\b"),
     "price_rises": re.compile(r"\bthan\b"),
     "subscriptions": re.compile(
         r"\b(?:new|newest|cancel+ed|did i cancel|ended|stopped|expired|old|oldest|unused|cheap\w*)\b"

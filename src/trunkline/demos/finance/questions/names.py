@@ -147,7 +147,8 @@ def find_names(text: str, vocabulary: Vocabulary, ignored: frozenset[str]) -> li
                 window = pieces[at : at + count]
                 index = vocabulary.indexes[_first_kind(pieces, at)]
                 words = " ".join(simplify(piece[0]) for piece in window)
-                found = _match(words, index, ignored, exact=exact)
+                after = at > 0 and pieces[at - 1][0] in ("at", "on", "for")
+                found = _match(words, index, frozenset() if exact and after else ignored, exact=exact)
                 if found is None:
                     continue
                 used[at : at + count] = [True] * count

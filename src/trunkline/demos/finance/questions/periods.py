@@ -271,6 +271,8 @@ _RULES: list[tuple[re.Pattern[str], _Maker]] = [
         (rf"(?P<part>h)(?P<number>[12]){_YEAR}?", _parts_of_year),
         (rf"(?:the )?{_DAY}(?: of)? {_MONTH}{_YEAR}?", _month),
         (rf"{_MONTH} (?:the )?{_DAY}(?!\d){_YEAR}?", _month),
+        (rf"(?P<relative>last|this) year,? in {_MONTH}", _month),
+        (rf"(?P<year>(?:19|20)\d\d),? in {_MONTH}", _month),
         (rf"(?:(?P<which>last|this|past) )?{_MONTH}{_YEAR}?", _month),
         (rf"(?:the )?{_PAST} {_COUNT} {_UNITS}s?", _counted),
         (rf"(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)}) {_UNITS}s? ago", _ago),

@@ -175,7 +175,11 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     ),
     (
         "savings",
-        (r"\b(?:savings?(?! account)|saved?|set aside|put aside|left over|money left|left after|surplus)\b",),
+        (
+            r"\bof (?:my |the )?(?:income|salary|earnings)\b.*\bspen[dt]\b",
+            r"\b(?:savings?(?! account)|saved?|set aside|put aside|left over|money left|left after|"
+            r"surplus)\b",
+        ),
     ),
     (
         "income",
@@ -191,6 +195,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:compare[ds]?|comparing|comparison|versus|vs|against|difference|differ|than)\b",
             r"\bwhy\b.*\b(?:more|less|higher|lower|up|down|expensive|much|increased?|rise|rose|jump|so)\b",
+            r"\b(?:did|do|does|has|have)\b.*\bchange[ds]?\b",
             r"\b(?:drove|drivers?|what changed|has changed|gone up|went up|gone down|went down)\b",
             r"\b(?:increased?|decreased?|rise|rose|grow|grew|go(?:ing)? (?:up|down))\b",
             r"^why$|^how come$|^why (?:is|was) (?:that|it)$",
@@ -212,6 +217,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:average|avg|mean|typical(?:ly)?|usually|normally)\b",
             r"\b(?:do|does) (?:i|it|we)\b.*\b(?:per|each|every|a) (?:month|week|day)\b",
             r"\bhow much per (?:month|week|day)\b",
+            r"\bdid (?:i|we)\b.*\ba (?:month|week|day)\b(?! ago)",
             r"\b(?:is|are|was|were) (?:it|that|this|these|they|those)\b.*\b(?:per|a) (?:month|week|day)\b",
             r"\b(?:per|each|every|a) year\b|\byearly\b|\bannual(?:ly)?\b",
             rf"\b(?:per|each|every) {ONE_PURCHASE}\b|\beach time\b",
@@ -259,7 +265,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:spen[dt]|spends|spendings?|expenses?|expenditures?|costs?|pay|paid|paying|outgoings?)\b",
             r"\b(?:money go(?:es)?|money went|going out|went out|gone out|blow|blew|burn(?:ed|t)?|damage)\b",
-            r"\b(?:set me back|shell(?:ed)? out|fork(?:ed)? out|used? up|drop(?:ped)?|buy|bought)\b",
+            r"\b(?:set me back|fork(?:ed)? out|used? up|drop(?:ped)?|buy|bought)\b",
             r"\bhow much\b|\btotal\b|\bsum\b|\bamount\b|\bcharged? me\b|\b(?:waste|wasted)\b",
         ),
     ),
@@ -347,8 +353,8 @@ _EVERYDAY = _words(
     "precise precisely exact rough estimate guess idea clue info information answer question sure hope "
     "hoping hear heard learn understand realize remember forget ask asked asking worth nearly almost "
     "already ago lately recently nowadays currently present past previous preceding prior current early "
-    "late end start beginning half quarter season bit lots spree habit habits personal household family "
-    "private mine ours whose whom because whether however though although amounts sums totals euro euros "
+    "late end start beginning half quarter season bit lots spree habit habits "
+    "mine ours whose whom because whether however though although amounts sums totals euro euros "
     "dollar dollars cents value towards toward via minus plus daily weekly monthly yearly annual annually "
     "high low visit visits visited set back behind whole apart aside besides summed added altogether "
     "a about after again all altogether am an and any anything are around as at be been before being "
@@ -363,7 +369,7 @@ _EVERYDAY = _words(
     "went were what whats when where which while who whole why will with within would year years yet "
     "you your kindly dear hundred thousand wonder wondering curious interested actually basically maybe "
     "perhaps i'd i'm i've what's how's it's that's let's didn't don't doesn't isn't wasn't both either "
-    "such people someone somebody anyone anybody bank banks online page screen number numbers figure "
+    "such people someone somebody anyone anybody bank banks page screen number numbers figure "
     "figures terms regard regards respect general particular addition case fact status soon later "
     "receive except excluding exclude excl whatever hows ive im cant "
     "rides orders trips meals ordered typically "
