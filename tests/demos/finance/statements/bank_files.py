@@ -281,7 +281,63 @@ PAYEE_FIRST = Dialect(
     [("2026-10-02", -30000, "EUR", "Vermieter Miete"), ("2026-10-05", 300000, "EUR", "Werft Gehalt")],
 )
 
+CARD_REFERENCES = Dialect(
+    "German broker bank's card: references before the texts",
+    (
+        '"Kreditkarte";"Visa";\n"Buchungstag";"Umsatztag";"Vorgang";"Referenz";"Buchungstext";"Umsatz in EUR";\n'
+        '"30.10.2026";"29.10.2026";"Visa-Umsatz";"1U3C21GQ1ZSBR5SP/12345";"NETTO MARKEN";"-5,00";\n'
+        '"29.10.2026";"28.10.2026";"Visa-Umsatz";"1U3C21GQ1ZSBR5SQ/12346";"SHELL 4711";"-50,00";\n'
+    ).encode("cp1252"),
+    [("2026-10-30", -500, "EUR", "NETTO"), ("2026-10-29", -5000, "EUR", "SHELL")],
+)
+
+BALANCE_ABOVE = Dialect(
+    "French bank: the line above the header has a day and a balance",
+    (
+        '="0301234567890";01/10/2026;31/10/2026;2;31/10/2026;2 193,49 EUR\n\n'
+        "date_comptabilisation;libellé_complet_operation;montant_operation;devise\n"
+        '30/10/2026;"CARTE BOULANGERIE";-4,20;EUR\n29/10/2026;"VIR SALAIRE";2345,67;EUR\n'
+    ).encode("cp1252"),
+    [("2026-10-30", -420, "EUR", "BOULANGERIE"), ("2026-10-29", 234567, "EUR", "SALAIRE")],
+)
+
+POLISH = Dialect(
+    "Polish bank: Windows-1250, a currency beside each amount",
+    (
+        "#Data operacji;#Opis operacji;#Rachunek;#Kategoria;#Kwota;\n"
+        '2026-10-30;"ŻABKA ŁÓDŹ";"eKonto 1234 ... 3456";"Żywność i chemia domowa";-23,45 PLN;;\n'
+        '2026-10-29;"WYNAGRODZENIE";"eKonto 1234 ... 3456";"Wpływy regularne";2 500,00 PLN;;\n'
+    ).encode("cp1250"),
+    [("2026-10-30", -2345, "PLN", "ŻABKA ŁÓDŹ"), ("2026-10-29", 250000, "PLN", "WYNAGRODZENIE")],
+)
+
+SWEDISH = Dialect(
+    "Swedish bank: three dates, the account and the currency in columns",
+    (
+        "* Transaktionsrapport Period 2026-10-01 -- 2026-10-31\n"
+        "Radnummer,Clearingnummer,Kontonummer,Produkt,Valuta,Bokföringsdag,Transaktionsdag,Valutadag,Referens,"
+        "Beskrivning,Belopp,Bokfört saldo\n"
+        '1,81234,1234567890,"Privatkonto",SEK,2026-10-30,2026-10-29,2026-10-30,"ICA","ICA MAXI",-23.45,976.55\n'
+        '2,81234,1234567890,"Privatkonto",SEK,2026-10-29,2026-10-28,2026-10-29,"","Lön",100.00,1000.00\n'
+    ).encode("cp1252"),
+    [("2026-10-30", -2345, "SEK", "ICA MAXI"), ("2026-10-29", 10000, "SEK", "Lön")],
+)
+
+JAPANESE = Dialect(
+    "Japanese bank: Shift JIS, days without a zero, yen signs",
+    (
+        "取引日,お取り扱い内容,お引出し,お預入れ,残高\n"
+        '2026/10/3,"ローソン","\uffe52,345",,"\uffe597,655"\n2026/10/25,"給与",,"\uffe5250,000","\uffe5347,655"\n'
+    ).encode("cp932"),
+    [("2026-10-03", -2345, "JPY", "ローソン"), ("2026-10-25", 250000, "JPY", "給与")],
+)
+
 DIALECTS = [
+    CARD_REFERENCES,
+    BALANCE_ABOVE,
+    POLISH,
+    SWEDISH,
+    JAPANESE,
     SPARKASSE,
     GERMAN_PREAMBLE,
     FRENCH,

@@ -78,6 +78,27 @@ def test_equal_amounts_prove_a_sign_by_the_order_of_their_days() -> None:
 def test_the_partners_account_is_not_taken_for_the_own_one() -> None:
     text = "Datum;Name;IBAN;Betrag EUR\n" + "".join(f"0{n}.01.2026;x;DE0{n};-1,00\n" for n in range(1, 6))
     assert draft(text).account_column is None
+    same = "".join(f"0{n}.01.2026;x;DE02120300000000202051;-1,00\n" for n in range(1, 6))
+    header = "Datum;Name;IBAN;Betrag EUR\n"
+    assert draft(header + same).account_column == 2
+    assert draft("Girokonto;DE89 3704 0044 0532 0130 00\n\n" + header + same).account_column is None
+
+
+def test_numbers_of_rows_are_no_ids_of_the_bank() -> None:
+    header, rows = "ID,Date,Text,Amount EUR\n", "2026-01-01,x,-1.00\n{},2026-01-02,x,-1.00\n"
+    assert draft(f"{header}1,{rows.format(2)}").native_id is None
+    assert draft(f"{header}4711000,{rows.format(4711000)}").native_id is None
+    assert draft(f"{header}4711000,{rows.format(4711001)}").native_id == 0
+
+
+def test_a_card_whose_bill_was_paid_does_not_show_its_sign() -> None:
+    text = "Date,Text,Amount EUR\n2026-01-01,AUTOPAY PAYMENT - THANK YOU,-50.00\n"
+    assert draft(text).sign is None
+    assert draft(text.replace("AUTOPAY PAYMENT - THANK YOU", "Shop")).sign == "negative_is_out"
+
+
+def test_columns_without_names_show_how_their_amounts_are_written() -> None:
+    assert draft("one;two;three\n30.10.2026;-5,10;7,30\n29.10.2026;-6,20;8,50\n").decimal == "comma"
 
 
 def test_columns_without_names_are_told_by_their_cells() -> None:

@@ -66,5 +66,10 @@ def test_the_right_order_is_always_among_those_given(days: list[datetime.date], 
     assert (len(orders) == 1) == clear or all(day.day == day.month for day in days)
 
 
+def test_a_day_behind_a_year_needs_no_zero() -> None:
+    assert parse_date("2026/1/5", "ymd") == datetime.date(2026, 1, 5)
+    assert not looks_like_date("1/2/3")
+
+
 def test_no_dates_have_no_order() -> None:
     assert detect_order(["x", ""]) == ()

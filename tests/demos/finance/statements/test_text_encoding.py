@@ -36,3 +36,8 @@ def test_what_a_file_declares_counts_where_it_is_not_utf_8() -> None:
 def test_short_files_are_read_too() -> None:
     assert decode_text(b"") == ("", "utf-8")
     assert decode_text(b"a") == ("a", "utf-8")
+
+
+def test_the_words_of_a_header_tell_encodings_that_others_read_too() -> None:
+    for text, encoding in (("Kwota;Tytuł\n1,00;Żabka", "cp1250"), ("取引日,残高\n", "cp932")):
+        assert decode_text(text.encode(encoding)) == (text, encoding)

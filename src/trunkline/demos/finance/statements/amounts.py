@@ -32,7 +32,16 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _SAME = str.maketrans(
-    {"\xa0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'", "\u2212": "-", "\u2013": "-", "\u2012": "-"}
+    {
+        "\xa0": " ",
+        "\u202f": " ",
+        "\u2009": " ",
+        "\u2019": "'",
+        "\u2212": "-",
+        "\u2013": "-",
+        "\u2012": "-",
+        "\uffe5": "¥",
+    }
 )
 _GROUPED = {
     # Groups of three; in India those before the last have two digits.

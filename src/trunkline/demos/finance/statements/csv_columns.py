@@ -40,8 +40,11 @@ _ALL = {
 }
 _WORDS = {name: frozenset(map(str.strip, words.split("|"))) for name, words in _ALL.items()}
 PENDING, VOID, DONE = _WORDS["pending"], _WORDS["void"], _WORDS["done"]
+_ACCOUNT_NUMBER = re.compile(r"(?:[\dX*] ?){8}")
+_CARD_PAID = re.compile(r"thank you|payment received|besten dank|paiement re[cç]u", re.IGNORECASE)
 _ENOUGH = 0.8
 _MOST_SAMPLE = 2000
+_SHORTEST_ID = 6
 _NAMED = _WORDS["currency"]
 """Words above a column or in the lines before the header that are taken for currencies."""
 
@@ -98,11 +101,13 @@ class _Columns:
         if marker is None and self._table.header is not None:
             # One German bank has S and H in a column without a name.
             marker = self._only(_is_direction, lambda index: not self._names[index])
-        native_id = self._take("native_id", lambda cell: True)
+        native_id = next(filter(self._identifies, self._named("native_id")), None)
         account_column = self._own_account()
-        decimal = self._decimal([index for index in (amount, debit, credit, balance) if index is not None])
+        named = [index for index in (amount, debit, credit, balance) if index is not None]
+        # Where a person will choose the column, those that it may be show how it is written.
+        decimal = self._decimal(named or [at for at in range(self._width) if self._may_be_amount(at)])
         if decimal is None:
-            decimal = self._decimal_of_currency(currency_column, amount, debit, credit)
+            decimal = self._decimal_of_currency(currency_column, currency, amount, debit, credit)
         orders = detect_order(self._cells[date]) if date is not None else ()
         draft = Draft(
             date=date,
@@ -174,6 +179,10 @@ class _Columns:
         self._taken.add(found[0])
         return found[0]
 
+    def _may_be_amount(self, index: int) -> bool:
+        is_date = self._holds(index, looks_like_date, _ENOUGH)
+        return not is_date and self._holds(index, has_fraction, 0.5)
+
     def _unnamed_amount(self, balance: int | None, order: bool | None) -> tuple[int | None, int | None]:
         """Find the amount among columns without a name that is known; two may be amount and balance."""
         found = [
@@ -184,7 +193,7 @@ class _Columns:
             and self._holds(index, looks_like_amount, _ENOUGH)
             and not self._holds(index, looks_like_date, _ENOUGH)
         ]
-        exact = [index for index in found if self._holds(index, has_fraction, 0.5)] or found
+        exact = [index for index in found if self._may_be_amount(index)] or found
         if len(exact) == 1:
             self._taken.add(exact[0])
             return exact[0], balance
@@ -239,16 +248,24 @@ class _Columns:
 
     def _own_account(self) -> int | None:
         """Find the column with the own account: the partner's changes from row to row, ours does not."""
+        above = " ".join(cell for record in self._table.preamble for cell in record.cells)
+        told = _ACCOUNT_NUMBER.search(above) is not None
         for index in self._named("account"):
             cells = self._cells[index]
             name = normalise(self._table.header[index]) if self._table.header else ""
             partner = name in ("iban", "kontonummer", "name", "karte", "konto")
             few = len(set(cells)) <= max(1, len(cells) // 3)
             full = len(cells) >= _ENOUGH * len(self._records)
-            if cells and full and few and (not partner or (len(cells) >= 3 and len(set(cells)) == 1)):
+            one = len(cells) >= 3 and len(set(cells)) == 1 and not told
+            if cells and full and few and (one or not partner):
                 self._taken.add(index)
                 return index
         return None
+
+    def _identifies(self, index: int) -> bool:
+        """Whether cells can be the bank's own ids: numbers of rows come again in the next file."""
+        cells = self._cells[index]
+        return len(set(cells)) == len(cells) and all(len(cell) >= _SHORTEST_ID for cell in cells)
 
     def _texts(self) -> tuple[tuple[int, ...], int | None]:
         """Give the columns of the description, who first; then the kind of booking as a fallback."""
@@ -260,16 +277,23 @@ class _Columns:
         kind = [index for index in self._named("type") if index not in (*payee, *text)]
         # Also those that are empty in this file: the description must be the same one in the next.
         chosen = [*payee, *text]
-        if not any(self._cells[index] for index in chosen):
+        if not any(self._names_somebody(index) for index in chosen):
             free = [
-                index for index in range(self._width) if index not in self._taken and self._is_text(index)
+                index
+                for index in range(self._width)
+                if index not in (*self._taken, *chosen) and self._is_text(index)
             ]
-            longest = sorted(free, key=lambda index: -sum(map(len, self._cells[index])))
+            chosen = [index for index in chosen if not self._cells[index]]
+            longest = sorted(free, key=lambda index: -sum(map(len, set(self._cells[index]))))
             # At one German bank "Buchungstext" is the whole description, and not the kind of booking.
             kind = [index for index in kind if index != next(iter(longest), None)]
             chosen += [index for index in longest if index not in kind][:2]
         fallback = next(iter(kind), None)
         return tuple(chosen), fallback
+
+    def _names_somebody(self, index: int) -> bool:
+        """Whether cells have a word that is no reference such as 1U3C21GQ."""
+        return any(re.search(r"\b[^\W\d_]+\b", cell) for cell in self._cells[index])
 
     def _is_text(self, index: int) -> bool:
         cells = self._cells[index]
@@ -282,11 +306,11 @@ class _Columns:
         styles = detect_decimal(cell for index in columns for cell in self._cells[index])
         return next(iter(styles)) if len(styles) == 1 else None
 
-    def _decimal_of_currency(self, currency: int | None, *columns: int | None) -> DecimalMark | None:
+    def _decimal_of_currency(
+        self, column: int | None, named: str | None, *columns: int | None
+    ) -> DecimalMark | None:
         """Tell the mark of amounts in a currency without cents: the one that they show parts thousands."""
-        if currency is None:
-            return None
-        codes = [parse_currency(cell) for cell in self._cells[currency]]
+        codes = [named] if column is None else [parse_currency(cell) for cell in self._cells[column]]
         if not codes or any(code is None or decimals(code) for code in codes):
             return None
         marks = {char for cell in self._amounts(*columns) for char in cell if char in ".,"}
@@ -341,8 +365,19 @@ class _Columns:
             proven = self._sign_by_marker(draft.amount, draft.marker, draft.decimal)
             if proven is not None:
                 return proven, False
-        # Where both signs are there and most have a minus, those are the payments.
-        return ("negative_is_out", False) if negative and 2 * negative >= len(values) else (None, False)
+        # Where both signs are there and most have a minus, those are the payments; unless they pay a card's
+        # bill, which is the only row of a card that was not used.
+        paid = any(
+            _CARD_PAID.search(" ".join(one.cells))
+            and (_value(one.cells[draft.amount], draft.decimal) or 0) < 0
+            for one in self._records
+            if len(one.cells) > draft.amount
+        )
+        return (
+            ("negative_is_out", False)
+            if negative and 2 * negative >= len(values) and not paid
+            else (None, False)
+        )
 
     def _newest_first(self, date: int | None) -> bool | None:
         if date is None:

@@ -76,7 +76,7 @@ def normalise(text: str) -> str:
     """Give a header's cell without case, accents and signs."""
     text = text.casefold().replace("ß", "ss")
     text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return " ".join(re.split(r"[^a-z0-9+]+", text)).strip()
+    return " ".join(re.split(r"(?:(?!\+)[\W_])+", text)).strip()
 
 
 def read_table(text: str) -> Table:
@@ -173,14 +173,17 @@ def _swallows_bookings(cell: str, delimiter: str) -> bool:
 
 def _find_header(records: Sequence[Record]) -> int | None:
     """Give the index of the header: the record above the bookings that has the most words of headers."""
-    first = next((index for index, one in enumerate(records) if is_booking(one.cells)), len(records))
-    best: tuple[int, int] | None = None
-    for index, record in enumerate(records[: min(first, _MOST_PREAMBLE)]):
-        roles = count_roles([normalise(cell) for cell in record.cells])
-        if roles >= 2 and (best is None or roles >= best[0]):
-            best = (roles, index)
-    if best is not None:
-        return best[1]
+    bookings = (index for index, one in enumerate(records) if is_booking(one.cells))
+    first, second = next(bookings, len(records)), next(bookings, 0)
+    # One line above a header may look like a booking: it has a day and the balance of that day.
+    for end, least in ((first, 2), (second, 3)):
+        best: tuple[int, int] | None = None
+        for index, record in enumerate(records[: min(end, _MOST_PREAMBLE)]):
+            roles = count_roles([normalise(cell) for cell in record.cells])
+            if roles >= least and (best is None or roles >= best[0]):
+                best = (roles, index)
+        if best is not None:
+            return best[1]
     above = next((index for index in range(first - 1, -1, -1) if any(records[index].cells)), None)
     if above is None or first >= len(records):
         return None

@@ -11,7 +11,7 @@ from typing import Literal
 DateOrder = Literal["ymd", "dmy", "mdy"]
 
 _LONGEST = 40
-_NUMBERS = re.compile(r"(\d{1,4})([./\- ])(\d{1,2})\2(\d{2,4})(?:[T ,].*)?")
+_NUMBERS = re.compile(r"(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})(?:[T ,].*)?")
 _COMPACT = re.compile(r"(\d{8})(?:[T ].*)?")
 _NAME_SECOND = re.compile(r"(\d{1,2})\.?[ \-/]([^\W\d_]{3,10})\.?[ \-/,]+(\d{2,4})(?:[T ,].*)?")
 _NAME_FIRST = re.compile(r"([^\W\d_]{3,10})\.? (\d{1,2}),? (\d{4})(?:[T ,].*)?")
@@ -41,7 +41,7 @@ def parse_date(text: str, order: DateOrder) -> datetime.date:
         raise ValueError("this is no date")
     if match := _NUMBERS.fullmatch(text):
         first, second, third = match[1], match[3], match[4]
-        if len(first) == 3 or len(third) == 3:
+        if len(first) == 3 or len(third) == 3 or (len(third) == 1 and len(first) != 4):
             raise ValueError("this is no date")
         if len(first) == 4:
             return _date(first, second, third)  # A year in front is always followed by the month.

@@ -1,8 +1,9 @@
 """The words that banks write above their columns, and what such a column holds.
 
 There is no list of banks here. A word stands for a role in English, German, French, Spanish, Italian and
-Dutch; of several columns with one role the word that comes first in the list wins. What a column holds is
-checked against its cells elsewhere.
+Dutch, a few also in Polish, Czech, Portuguese, Japanese and the Nordic languages; of several columns with
+one role the word that comes first in the list wins. What a column holds is checked against its cells
+elsewhere.
 """
 
 from __future__ import annotations
@@ -17,43 +18,51 @@ Role = Literal[
 
 _WORDS: dict[Role, str] = {
     "date": """
+        date comptabilisation|date de comptabilisation|data ksiegowania|booked at|
         posting date|post date|posted date|date posted|booking date|clearing date|
         buchungstag|buchungsdatum|buchung|
         completed date|date comptable|date operation|date de l operation|date de operation|dateop|
         date d operation|data contabile|fecha operacion|fecha de operacion|fecha contable|boekdatum|
         date|datum|fecha|data|data operazione|transaction date|trans date|transaktionsdatum|umsatzdatum|
         belegdatum|buchung datum|date created|created|created on|started date|date transaction|
-        date de transaction|timestamp|zeitpunkt
+        date de transaction|timestamp|zeitpunkt|data operacji|data transakcji|bokforingsdatum|bokforingsdag|
+        bogføringsdato|dato|kirjauspaiva|data mov|日付|取引日|年月日|利用日
     """,
     "value_date": """
         value date|valuta|valutadatum|wertstellung|wertstellungsdatum|wert|date valeur|date de valeur|
-        dateval|fecha valor|data valuta|rentedatum|interest date
+        dateval|fecha valor|data valuta|rentedatum|interest date|data waluty|valutadag|rentedato|arvopaiva|
+        transaktionsdag|data valor
     """,
     "amount": """
         amount|betrag|umsatz|montant|importe|importo|bedrag|transaction amount|buchungsbetrag|
         betrag eur|betrag in eur|betrag chf|betrag in chf|amount eur|amount usd|amount gbp|amount chf|
         montant eur|montant en euros|montant euros|importe eur|importo eur|bedrag eur|betrag waehrung|
-        net amount|net|netto|value|sum|summe|montant net|umsatz in eur|amount in account currency
+        net amount|net|netto|value|sum|summe|montant net|umsatz in eur|amount in account currency|
+        montant operation|kwota|kwota transakcji waluta rachunku|belopp|beløb|maara|maara euroa|objem|castka|
+        入出金 円|入出金|金額|取引金額
     """,
     "debit": """
         debit|debit amount|soll|ausgang|ausgabe|ausgaben|belastung|belastungen|lastschrift|paid out|
         money out|out|withdrawal|withdrawals|withdrawal amount|cargo|cargos|uscite|addebito|addebiti|
         dare|debit eur|debit euros|debit chf|debit usd|outflow|spent|af|payments out|amount debit|
-        montant debit
+        montant debit|ut fra konto|uttag|debito|支払い金額|お引出し|出金|出金額
     """,
     "credit": """
         credit|credit amount|haben|eingang|einnahme|einnahmen|gutschrift|gutschriften|paid in|money in|
         in|deposit|deposits|deposit amount|abono|abonos|entrate|accredito|accrediti|avere|credit eur|
-        credit euros|credit chf|credit usd|inflow|received|bij|payments in|amount credit|montant credit
+        credit euros|credit chf|credit usd|inflow|received|bij|payments in|amount credit|montant credit|
+        inn pa konto|insattning|credito|預かり金額|お預入れ|入金|入金額
     """,
     "balance": """
         balance|running balance|running bal|saldo|kontostand|saldo nach buchung|saldo eur|solde|
         solde eur|balance after|balance eur|balance usd|balance gbp|account balance|saldo contabile|
-        neuer saldo|closing balance|guthaben|saldo na trn
+        neuer saldo|closing balance|guthaben|saldo na trn|
+        saldo po operacji|saldo po transakcji|bokfort saldo|saldo contabilistico|
+        差引残高|残高|取引後残高 円|取引後残高
     """,
     "currency": """
         currency|wahrung|waehrung|devise|moneda|divisa|valuta|munt|currency code|transaction currency|
-        account currency|betragswahrung|w hrung
+        account currency|betragswahrung|w hrung|waluta|mena
     """,
     "payee": """
         payee|merchant|merchant name|name zahlungsbeteiligter|beguenstigter zahlungspflichtiger|
@@ -62,16 +71,19 @@ _WORDS: dict[Role, str] = {
         beguenstigter auftraggeber|zahlungsempfanger in|zahlungsempfanger|
         zahlungsempfaenger in|empfanger|empfaenger|empfanger in|partner name|partnername|gegenpartei|
         counterparty|counter party|counterparty name|beneficiary|beneficiaire|tiers|beneficiario|
-        naam tegenpartij|tegenpartij naam|name|naam|to|recipient
+        naam tegenpartij|tegenpartij naam|name|naam|to|recipient|dane kontrahenta|
+        saaja maksaja
     """,
     "text": """
-        description|transaction description|beschreibung|label|
+        descrizione completa|libelle complet operation|description|transaction description|beschreibung|label|
         memo|verwendungszweck|buchungsdetails|umsatztext|text|
         buchungstext umsatztext|details|libelle|libelle operation|libelle de l operation|narrative|
         particulars|concepto|descripcion|descrizione|causale|omschrijving|naam omschrijving|
         mededelingen|payment reference|reference|referenz|betreff|note|notes|payment details|
         transaction details|original description|additional information|information|zahlungsreferenz|
-        intitule|nature de l operation|detail|mitteilung|avisierungstext|extended details|booking text
+        intitule|nature de l operation|detail|mitteilung|avisierungstext|extended details|booking text|
+        opis operacji|opis transakcji|tytuł|opis|beskrivning|tekst|forklaring|rubrik|selitys|viesti|descricao|
+        摘要内容|お取り扱い内容|入出金内容|利用店名 商品名|摘要|内容
     """,
     "type": """
         type|typ|transaction type|buchungstext|umsatzart|umsatztyp|vorgang|transaktionstyp|type operation|
@@ -86,7 +98,8 @@ _WORDS: dict[Role, str] = {
         status|state|info|umsatzstatus|transaction status|buchungsstatus|statut|estado|stato
     """,
     "account": """
-        auftragskonto|iban auftragskonto|bezeichnung auftragskonto|account number|account|account id|
+        auftragskonto|iban kontoinhaber|auftraggeberkonto|
+        iban auftragskonto|bezeichnung auftragskonto|account number|account|account id|
         account iban|own account|konto|kontonummer|compte|numero de compte|cuenta|conto|rekening|
         rekeningnummer|iban|iban bban|accountnum|
         account name|bank account|card number|karte|kartennummer|card no|card member

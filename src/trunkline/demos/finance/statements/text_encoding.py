@@ -1,4 +1,4 @@
-"""Bytes of a statement file as text: byte order marks, UTF-8, UTF-16, Windows-1252 and Latin-1."""
+"""Bytes of a statement file as text: byte order marks, UTF-8, UTF-16, Windows-125x, Shift JIS and Latin-1."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 4096
+_BY_WORDS = (
+    ("cp932", ("日付", "取引日", "年月日", "利用日")),
+    ("cp1250", ("Kwota", "kwota", "Částka", "Objem", "Összeg")),
+)
+"""Encodings whose bytes others can be read in too: a word above a column tells them."""
 
 
 def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str]:
@@ -26,13 +31,22 @@ def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str]:
     encoding = _utf16_without_mark(data)
     if encoding is not None:
         return data.decode(encoding, "replace"), encoding
-    for encoding in ("utf-8", declared, "cp1252"):
+    for encoding in ("utf-8", declared, *_told_by_words(data), "cp1252"):
         try:
             if encoding is not None:
                 return data.decode(encoding), encoding
         except (UnicodeDecodeError, LookupError):
             continue
     return data.decode("latin-1"), "latin-1"
+
+
+def _told_by_words(data: bytes) -> list[str]:
+    sample = data[:_SAMPLE]
+    return [
+        encoding
+        for encoding, words in _BY_WORDS
+        if any(word in sample.decode(encoding, "replace") for word in words)
+    ]
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
