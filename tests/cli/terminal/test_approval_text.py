@@ -52,6 +52,11 @@ def test_all_that_is_known_of_a_call_is_shown() -> None:
         ("a\n", None, ["(deleted)", "-a"]),
         ("a\nb\n", "a\nc\n", ["(changed)", " a", "-b", "+c"]),
         ("-- x\n", "-- y\n", ["(changed)", "--- x", "+-- y"]),
+        (
+            "1\n2\n3\n4\n5\n6\n7\n8\n",
+            "1\n2\nc\n4\n5\n6\n7\nh\n",
+            ["(changed)", "⋯ line 2", " 2", "-3", "+c", " 4", "⋯ line 7", " 7", "-8", "+h"],
+        ),
         ("a\r\n", "a\n", ["(changed)", "-a\\x0d", "+a"]),
         ("a", "a\n", ["(changed)", " a", "-\\ No newline at the end"]),
         ("same\n", "same\n", ["(unchanged)"]),

@@ -97,11 +97,18 @@ def lines_of_change(block: DiffBlock) -> list[str]:
     else:
         # The first two lines are the header, whatever the text looks like.
         changed = list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]
-        changed = [line for line in changed if not line.startswith("@@")]
+        changed = [_gap(line) if line.startswith("@@") else line for line in changed]
+        if changed[:1] in (["⋯ line 0"], ["⋯ line 1"]):
+            del changed[0]
     word = "deleted" if block.new is None else "new" if block.old is None else "changed"
     if block.old is not None and block.old == block.new:
         word = "unchanged"
     return [f"{reveal(block.path)} ({word})", *map(_changed_line, changed)]
+
+
+def _gap(head: str) -> str:
+    """What stands for lines that are left out: the old number of the next one, of ``@@ -7,3 +9,3 @@``."""
+    return f"⋯ line {head.removeprefix('@@ -').replace(' ', ',').split(',')[0]}"
 
 
 def _changed_line(line: str) -> Line:
