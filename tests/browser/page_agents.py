@@ -67,6 +67,32 @@ LEDGER = """\
 | 2026-11-02 | A_very_long_name_of_a_merchant_without_any_blank_at_all_in_it | none |
 """
 
+FOLDED = """\
+## مرحبا بالعالم
+
+- عنصر أول
+- عنصر ثان
+
+> اقتباس
+
+| اسم | قيمة |
+|---|---|
+| واحد | 1 |
+
+<details>
+<summary>More of it</summary>
+
+Folded **away**
+
+```python
+fold()
+```
+
+</details>
+
+Left to right again.
+"""
+
 ANSI = (
     "\x1b[1;32m5 passed\x1b[0m, \x1b[31m1 failed\x1b[0m \x1b[38;5;208morange\x1b[0m\r\n"
     "\x1b[2J\x1b[H\x1b]0;a title\x07 after the controls <b>not bold</b>\n"
@@ -134,6 +160,11 @@ async def pictures(ctx: TurnContext) -> AsyncIterator[Sayable]:
 
 async def ledger(ctx: TurnContext) -> AsyncIterator[Sayable]:
     yield LEDGER
+
+
+async def folded(ctx: TurnContext) -> AsyncIterator[Sayable]:
+    for line in FOLDED.splitlines(keepends=True):
+        yield line
 
 
 async def ansi(ctx: TurnContext) -> AsyncIterator[Sayable]:
@@ -273,6 +304,7 @@ _PLAYS: dict[str, Play] = {
         hostile,
         pictures,
         ledger,
+        folded,
         ansi,
         huge,
         hidden,

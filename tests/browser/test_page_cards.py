@@ -124,6 +124,22 @@ def test_a_wide_table_scrolls_and_its_sentences_stay_lines(converse: Converse) -
     assert talk.overflow() <= 0
 
 
+def test_right_to_left_is_mirrored_and_what_is_folded_is_inside(converse: Converse) -> None:
+    talk = converse("hostile")
+    talk.say("folded")
+    talk.hears("Left to right again.")
+    talk.rests()
+    page = talk.page
+    blocks = "[...document.querySelectorAll('.markdown :is(ul, blockquote, table)')]"
+    assert page.evaluate(f"{blocks}.map((one) => getComputedStyle(one).direction)") == ["rtl"] * 3
+    inside = "document.querySelector('.markdown details').checkVisibility.call("
+    inside += "document.querySelector('.markdown details strong'), { visibilityProperty: true })"
+    assert not page.evaluate(inside)
+    page.click(".markdown summary", "More of it")
+    page.see(".markdown details strong", "away")
+    page.see(".markdown details .code", "fold()")
+
+
 def test_thoughts_are_one_line_until_they_are_opened(converse: Converse) -> None:
     talk = converse()
     talk.say("/thoughts")

@@ -55,7 +55,12 @@ def test_lines_history_and_a_draft_that_survives_a_reload(converse: Converse) ->
     page.press("ArrowDown", COMPOSER)
     page.press("ArrowDown", COMPOSER)
     page.wait("document.querySelector('[data-composer]').value === ''")
+    # In Safari the Enter that ends a word of an input method comes after the word.
     page.fill(COMPOSER, "half a thought")
+    page.evaluate(
+        "document.querySelector('[data-composer]').dispatchEvent("
+        "new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))"
+    )
     page.reload()
     page.see(COMPOSER)
     page.wait("document.querySelector('[data-composer]')?.value === 'half a thought'")

@@ -78,6 +78,25 @@ def test_a_cut_connection_loses_nothing_and_doubles_nothing(browser: Browser, ow
         page.close()
 
 
+def test_a_tab_that_nobody_has_looked_at_gives_its_connection_back(converse: Converse) -> None:
+    talk = converse()
+    page = talk.page
+    other = talk.ask("POST", "/sessions", {"agent": "demo"})["session_id"]
+    hidden = "Object.defineProperty(document, 'hidden', {{ value: {}, configurable: true }})"
+    page.evaluate(hidden.format("true"))
+    page.evaluate(f"location.hash = '#/s/{quote(other, safe='')}'")
+    # A request is listed once it is over.
+    page.wait(
+        "performance.getEntriesByType('resource')"
+        f".some(({{ name }}) => name.endsWith({f'/sessions/{other}'!r}))"
+    )
+    talk.session = other
+    talk.command(type="prompt", content=[{"type": "text", "text": "said meanwhile"}])
+    page.evaluate(hidden.format("false"))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    talk.hears("said meanwhile")
+
+
 def test_a_server_that_starts_again_wants_a_login_and_the_conversation_goes_on(
     browser: Browser, tmp_path: Path
 ) -> None:

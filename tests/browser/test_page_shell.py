@@ -52,7 +52,15 @@ def test_a_conversation_is_begun_found_renamed_forked_exported_and_deleted(conve
     page.see(".menu-list [role=menuitem]", "hostile")
     page.click(".menu-list [role=menuitem]", "Demo", nth=0)
     page.see(".welcome h2", "Demo")
-    page.see(".starters button", "/tools")
+    page.see(".starters button", "/text")
+    # A double click begins one conversation.
+    before = len(talk.ask("GET", "/sessions")["sessions"])
+    page.evaluate("(([one]) => (one.click(), one.click()))(document.querySelectorAll('.starters button'))")
+    page.see(ANSWER, "A short answer")
+    talk.rests()
+    assert len(talk.ask("GET", "/sessions")["sessions"]) == before + 1
+    page.press("Alt+n")
+    page.see(".welcome h2", "Demo")
     page.type(COMPOSER, "the giraffe is tall")
     page.see(ANSWER, "the giraffe is tall")
     page.see(CURRENT, "the giraffe is tall")

@@ -150,6 +150,7 @@ _LINES = st.lists(
             "***bold\n",
             "\n",
             "<details>\n",
+            "</details>\n",
             "text\n",
         ]
     ),

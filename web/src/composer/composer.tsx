@@ -4,6 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import type { CommandInfo, Content, Prompt } from "../model";
 import type { AgentInfo } from "../net/api";
 import { Glyph } from "../shell/glyph";
+import { isComposing } from "../shell/shortcuts";
 import { attach, attachmentOf, NotSendable, type Attachment } from "./attachments";
 import { AttachmentList } from "./attachment_list";
 import { BusyChoice, chosenBusy, keepBusy, type Busy } from "./busy_choice";
@@ -138,7 +139,7 @@ export function Composer(props: Props) {
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (open) {
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();

@@ -17,6 +17,7 @@ const LONGEST = 8_000; // characters of a block that may be cut
 const UNSETTLED = 2; // the last blocks may still change with what follows
 const LEAD = "\ue000"; // keeps the rest of a paragraph from being read as a list or a heading
 const MOST_LINKS = 500;
+const DETAILS = /<(\/?)details>/gi;
 
 export class BlockSplitter {
   /** The link definitions found so far, and how often there were new ones. */
@@ -50,7 +51,7 @@ export class BlockSplitter {
     const lead = this.inParagraph ? LEAD : "";
     const rest = lead + text.slice(this.end);
     const lexer = new Lexer({ gfm: true });
-    const tokens = lexer.blockTokens(rest, []);
+    const tokens = joinDetails(lexer.blockTokens(rest, []));
     this.collect(lexer.tokens.links);
     // The places of blocks are counted by their sources: if these are not the text, all of it stays open.
     const counted = tokens.reduce((length, token) => length + token.raw.length, 0) === rest.length;
@@ -112,6 +113,33 @@ function blockOf(token: Token, led: boolean): Block | null {
   }
   if (token.type === "paragraph" || led) return { kind: "paragraph", source, continued: led };
   return { kind: "other", source };
+}
+
+/** Joins what is folded below a summary: its two tags and all between them are one block. */
+function joinDetails(tokens: Token[]): Token[] {
+  const joined: Token[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as Token;
+    let depth = depthOf(token);
+    let raw = token.raw;
+    let end = at;
+    while (depth > 0 && end + 1 < tokens.length && raw.length <= 2 * LONGEST) {
+      const next = tokens[++end] as Token;
+      raw += next.raw;
+      depth += depthOf(next);
+    }
+    // What is too long stays open to all: a block is read anew as a whole when it grows.
+    const fits = raw.length <= 2 * LONGEST;
+    joined.push(end > at && fits ? { type: "html", raw, text: raw, pre: false, block: true } : token);
+    if (fits) at = end;
+  }
+  return joined;
+}
+
+/** How many foldings a block opens more than it closes. */
+function depthOf(token: Token): number {
+  if (token.type !== "html") return 0;
+  return [...token.raw.matchAll(DETAILS)].reduce((depth, [, close]) => depth + (close === "" ? 1 : -1), 0);
 }
 
 function isTooLong(token: Token): boolean {

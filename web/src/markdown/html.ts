@@ -22,11 +22,11 @@ const SANITISED = {
     ..."small span strong sub summary sup table tbody td th thead tr u ul var wbr".split(" "),
   ],
   ALLOWED_ATTR: [
-    ..."align alt aria-label class colspan data-copy href rel role src start tabindex target title type".split(" "),
+    ..."align alt aria-label class colspan data-copy dir href rel role src start tabindex target title type".split(" "),
   ],
   ALLOW_DATA_ATTR: false,
   // These hold no address, so they need not look like one.
-  ADD_URI_SAFE_ATTR: "align aria-label colspan data-copy rel start tabindex target type".split(" "),
+  ADD_URI_SAFE_ATTR: "align aria-label colspan data-copy dir rel start tabindex target type".split(" "),
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|data:image\/(?:png|jpeg|gif|webp);base64,)/i,
 };
 
@@ -66,8 +66,16 @@ class SafeRenderer extends Renderer {
     return `<div class="code">${head}${copy}<pre tabindex="0" aria-label="Code"><code>${highlight(text, language)}</code></pre></div>\n`;
   }
 
+  override list(token: Tokens.List): string {
+    return withDirection(super.list(token));
+  }
+
+  override blockquote(token: Tokens.Blockquote): string {
+    return withDirection(super.blockquote(token));
+  }
+
   override table(token: Tokens.Table): string {
-    return `<div class="table-scroll" tabindex="0" role="region" aria-label="Table">${super.table(token)}</div>\n`;
+    return `<div class="table-scroll" tabindex="0" role="region" aria-label="Table">${withDirection(super.table(token))}</div>\n`;
   }
 
   override tablecell(cell: Tokens.TableCell): string {
@@ -79,6 +87,11 @@ class SafeRenderer extends Renderer {
   override checkbox({ checked }: Tokens.Checkbox): string {
     return `<span class="task" role="img" aria-label="${checked ? "done" : "to do"}">${checked ? "☑" : "☐"}</span> `;
   }
+}
+
+/** Marks, bars and columns stand on the side where the first words begin. */
+function withDirection(html: string): string {
+  return html.replace(/^<\w+/, '$& dir="auto"');
 }
 
 function anchor(href: string, html: string, title?: string): string {

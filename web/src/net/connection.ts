@@ -29,6 +29,8 @@ const LONGEST_PAUSE = 10_000;
 const SILENCE = 40_000;
 /** Browsers allow six connections to a server: tabs that nobody looks at give theirs back. */
 const HIDDEN = 60_000;
+/** Those that nobody has looked at yet do so sooner: a browser that starts opens all its tabs at once. */
+const UNSEEN = 3000;
 
 export class Connection {
   #cursor: string | null = null;
@@ -47,6 +49,7 @@ export class Connection {
   ) {
     document.addEventListener("visibilitychange", this.#onVisible);
     addEventListener("online", this.#onOnline);
+    if (document.hidden) this.#restAfter(UNSEEN);
     void this.#run();
   }
 
@@ -125,19 +128,22 @@ export class Connection {
 
   #visibility(): void {
     clearTimeout(this.#hiding);
-    if (document.hidden) {
-      this.#hiding = setTimeout(() => {
-        this.#resting = true;
-        if (this.#timer === undefined) this.#abort?.abort();
-        else {
-          clearTimeout(this.#timer);
-          this.#timer = undefined;
-          this.follower.onLink({ state: "resting" });
-        }
-      }, HIDDEN);
-    } else if (this.#resting) {
+    if (document.hidden) this.#restAfter(HIDDEN);
+    else if (this.#resting) {
       this.#resting = false;
       if (!this.#closed) void this.#run();
     } else this.retry();
+  }
+
+  #restAfter(pause: number): void {
+    this.#hiding = setTimeout(() => {
+      this.#resting = true;
+      if (this.#timer === undefined) this.#abort?.abort();
+      else {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        this.follower.onLink({ state: "resting" });
+      }
+    }, pause);
   }
 }

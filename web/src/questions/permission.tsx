@@ -7,6 +7,7 @@ import { escapeJson } from "../cards/reveal";
 import { Proposal } from "./proposal";
 import { takesKeys } from "./focus";
 import { Revealed } from "../cards/revealed";
+import { isComposing } from "../shell/shortcuts";
 
 /** The letters of the terminal. */
 const LETTERS: Record<string, string> = {
@@ -147,7 +148,7 @@ export function PermissionBody({ question, call, terminals, sending, armed, keys
             onKeyDown={(event) => {
               // Enter here only ever refuses.
               const refusal = wanted ?? options.find((option) => option.kind === "reject_once");
-              if (event.key === "Enter" && reason.trim() && refusal !== undefined && !event.isComposing) choose(refusal);
+              if (event.key === "Enter" && reason.trim() && refusal !== undefined && !isComposing(event)) choose(refusal);
             }}
           />
         </div>

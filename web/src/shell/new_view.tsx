@@ -1,6 +1,6 @@
 // A conversation that has not begun: which agent, and what it can do.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Composer } from "../composer/composer";
 import { moveDraft } from "../composer/drafts";
 import type { Content } from "../model";
@@ -21,6 +21,7 @@ interface Props {
 
 export function NewView({ page, agent, onAgent, onMade, onMenu }: Props) {
   const [busy, setBusy] = useState(false);
+  const starting = useRef(false);
   const canPrompt = page.scopes.includes("prompt");
   const make = async (): Promise<string> => (await api.create(agent.name)).session_id;
   const setOption = async (optionId: string, value: string | boolean) => {
@@ -41,6 +42,14 @@ export function NewView({ page, agent, onAgent, onMade, onMenu }: Props) {
     onMade(id, null);
   };
   const send = async (content: Content[]) => onMade(await make(), content);
+  const start = (text: string) => {
+    // A double click begins one conversation.
+    if (starting.current) return;
+    starting.current = true;
+    send([{ type: "text", text }])
+      .catch(tellError)
+      .finally(() => (starting.current = false));
+  };
   const commands = agent.commands ?? [];
   return (
     <>
@@ -55,7 +64,7 @@ export function NewView({ page, agent, onAgent, onMade, onMenu }: Props) {
         <Welcome
           agent={agent}
           commands={commands}
-          onStart={canPrompt ? (text) => void send([{ type: "text", text }]).catch(tellError) : null}
+          onStart={canPrompt ? start : null}
         >
           {page.agents.length > 1 && (
             <div class="agents" role="group" aria-label="Agent">

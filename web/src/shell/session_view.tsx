@@ -55,7 +55,12 @@ export function SessionView(props: Props) {
   }, [sessionId]);
   const row = useRow(sessionId, props.row);
   if (live === null || row === null) {
-    return <Header title="" agent={null} onMenu={onMenu} />;
+    return (
+      <>
+        <Header title="" agent={null} onMenu={onMenu} />
+        <p class="starting muted">Loading</p>
+      </>
+    );
   }
   return <Live {...{ page, live, row, unsent, setUnsent, onOpen, onChanged, onDeleted, onLoggedOut, onMenu }} />;
 }

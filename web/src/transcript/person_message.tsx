@@ -6,6 +6,7 @@ import { ContentBlock } from "../cards/content";
 import type { Content, Message } from "../model";
 import { fitHeight } from "../composer/fit_height";
 import { Glyph } from "../shell/glyph";
+import { isComposing } from "../shell/shortcuts";
 import { NO_TERMINALS } from "./context";
 import { TurnActions } from "./turn_actions";
 
@@ -109,7 +110,7 @@ function EditMessage({ message, onSave, onCancel }: EditProps) {
           if (event.key === "Escape") {
             event.stopPropagation();
             onCancel();
-          } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+          } else if (event.key === "Enter" && !event.shiftKey && !isComposing(event)) {
             event.preventDefault();
             save();
           }
