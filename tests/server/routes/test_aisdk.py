@@ -187,6 +187,19 @@ async def test_a_turn_that_is_over_is_shown_to_who_lacks_its_end_and_to_nobody_e
         assert (await client.get(f"{stream}&turnId=turn_before")).status_code == 204
 
 
+async def test_a_path_that_a_page_puts_after_its_query_resumes_the_chat() -> None:
+    async with served({"first": ScriptedAgent(), "second": ScriptedAgent()}) as (_, client):
+        for path, chat_id in (("/api/chat", "c1"), ("/api/chat/second", "c/2")):
+            assert (await client.get(f"{path}?v=6/{chat_id}/stream")).status_code == 204
+            await ask(client, chat("/permission", chat_id=chat_id), f"{path}?v=6")
+            kinds = [one["type"] for one in chunks_of(await client.get(f"{path}?v=6/{chat_id}/stream"))]
+            assert "tool-approval-request" in kinds
+        assert (await client.get("/api/chat?v=8/c1/stream")).status_code == 422
+        for place in ("", "?v=6", "?v=6/c1", "?v=6/stream"):
+            answer = await client.get(f"/api/chat{place}")
+            assert (answer.status_code, answer.headers["allow"]) == (405, "POST"), place
+
+
 async def test_to_stop_takes_no_body_or_json() -> None:
     async with served() as (_, client):
         for sent, status in ((None, 200), (b"{}", 415), (b"", 200)):

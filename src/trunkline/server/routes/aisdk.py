@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -30,6 +31,7 @@ from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
 _encode = msgspec.json.Encoder().encode
+_CHATS = ("/api/chat", "/api/chat/{agent}")
 TEXT_PATHS = ("/api/chat",)
 """Where a refusal is its sentence alone: useChat shows the body as the error's message."""
 BARE_PATHS = (re.compile("/api/chat/.+/stop"),)
@@ -65,8 +67,8 @@ class AisdkRoutes:
     def routes(self) -> Sequence[BaseRoute]:
         """Give the addresses; the id of a chat may have slashes in it, as %2F."""
         return [
-            Route("/api/chat", self.chat, methods=["POST"]),
-            Route("/api/chat/{agent}", self.chat, methods=["POST"]),
+            *(Route(path, self.chat, methods=["POST"]) for path in _CHATS),
+            *(Route(path, self.stream_after_query, methods=["GET"]) for path in _CHATS),
             Route("/api/chat/{chat:path}/stream", self.stream, methods=["GET"]),
             Route("/api/chat/{chat:path}/messages", self.messages, methods=["GET"]),
             Route("/api/chat/{chat:path}/stop", self.stop, methods=["POST"]),
@@ -97,6 +99,23 @@ class AisdkRoutes:
         lacks = request.query_params.get("turnId")
         opening = self._chats.resume(place.agent, place.chat_id, request, version=version, lacks=lacks)
         return await self._chats.stream(opening)
+
+    async def stream_after_query(self, request: Request) -> Response:
+        """Show the response to a page whose ``ai`` puts ``/ID/stream`` after the query of its address.
+
+        With ``api: '/api/chat?v=6'`` that is ``/api/chat?v=6/ID/stream``: 6.0.288 and 5.0.267 do so, 6.0.320
+        and 5.0.277 put the path before the query.
+        """
+        query, _, path = request.scope["query_string"].partition(b"/")
+        chat = path.removesuffix(b"/stream")
+        if not chat or chat == path:
+            raise HTTPException(405, headers={"allow": "POST"})
+        agent: str | None = request.path_params.get("agent")
+        scope = dict(request.scope)
+        scope["raw_path"] = (scope.get("raw_path") or b"").partition(b"?")[0] + b"/" + path
+        scope["query_string"] = query
+        scope["path_params"] = {"chat": "/".join(filter(None, (agent, unquote(chat.decode("latin-1")))))}
+        return await self.stream(Request(scope))
 
     async def messages(self, request: Request) -> Response:
         """Give the messages of a chat, as a page holds them."""
