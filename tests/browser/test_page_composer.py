@@ -185,7 +185,13 @@ def test_a_message_is_edited_and_answered_again(converse: Converse) -> None:
     page.miss(f"{PERSON}:has-text('the secnd')")
     talk.rests()
     page.wait("document.querySelectorAll('.message.agent').length === 2")
+    # An answer in the middle takes more than itself back.
     page.click(f"{PERSON}:has-text('the first') button", "Answer again")
+    page.click("dialog button", "Cancel")
+    page.miss("dialog")
+    assert page.count(PERSON, "the second") == 1
+    page.click(f"{PERSON}:has-text('the first') button", "Answer again")
+    page.click("dialog button", "Answer again")
     page.miss(f"{PERSON}:has-text('the second')")
     page.see(PERSON, "the first")
     page.wait("document.querySelectorAll('.message.agent').length === 1")

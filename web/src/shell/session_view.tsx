@@ -12,6 +12,7 @@ import { LiveSession } from "../session";
 import { useStore } from "../store";
 import { isRunning, Transcript } from "../transcript/transcript";
 import { TurnActions } from "../transcript/turn_actions";
+import { Confirm } from "./dialog";
 import { Glyph } from "./glyph";
 import { Header } from "./header";
 import { LinkBanner } from "./link_banner";
@@ -94,6 +95,7 @@ function Live(props: LiveProps) {
   const { conversation: folded, link } = state;
   const [, redraw] = useState(0);
   const [inspecting, setInspecting] = useState(false);
+  const [repeating, setRepeating] = useState<Message | null>(null);
   const running = isRunning(folded);
   const turn = folded.turns.at(-1);
   const agent = page.agents.find((one) => one.name === row.agent) ?? (page.agents.length === 1 && row.agent !== null ? page.agents[0] : undefined);
@@ -149,6 +151,16 @@ function Live(props: LiveProps) {
     },
     [live],
   );
+  const again = useCallback(
+    (message: Message) => {
+      const { messages } = latest.current;
+      const at = messages.findIndex((one) => one.message_id === message.message_id);
+      const later = messages.slice(at + 1).some(({ role, lane }) => role === "user" && lane === null);
+      if (later) setRepeating(message);
+      else void edit(message, message.content);
+    },
+    [edit],
+  );
   const fork = useCallback(
     async (message: Message) => {
       const last = latest.current.messages.findLast((one) => one.turn_id === message.turn_id) ?? message;
@@ -166,9 +178,10 @@ function Live(props: LiveProps) {
     () => ({
       canPrompt,
       edit: (message: Message, content: Content[]) => void edit(message, content),
+      again,
       fork: (message: Message) => void fork(message),
     }),
-    [canPrompt, edit, fork],
+    [canPrompt, edit, again, fork],
   );
   const history = useMemo(
     () => folded.messages.filter((one) => one.role === "user").map((one) => textOf(one.content.filter((block) => block.type === "text"))),
@@ -214,6 +227,15 @@ function Live(props: LiveProps) {
         </button>
         <SessionMenu row={{ ...row, title }} scopes={page.scopes} onOpen={onOpen} onChanged={onChanged} onDeleted={onDeleted} />
       </Header>
+      {repeating !== null && (
+        <Confirm
+          title="Answer again?"
+          text="What was said after this message is taken back, for every front end. A fork keeps it."
+          action="Answer again"
+          onClose={() => setRepeating(null)}
+          onConfirm={() => void edit(repeating, repeating.content)}
+        />
+      )}
       <LinkBanner link={link} onRetry={() => live.retry()} />
       <div class="session-body">
         <div class="talk">

@@ -40,7 +40,7 @@ export const PersonMessage = memo(function PersonMessage({ message }: Props) {
           <button type="button" class="quiet" title="Edit and send again" onClick={() => setEditing(true)}>
             <Glyph name="edit" /> <span class="off-screen">Edit message</span>
           </button>
-          <button type="button" class="quiet" title="Answer again" onClick={() => actions.edit(message, message.content)}>
+          <button type="button" class="quiet" title="Answer again" onClick={() => actions.again(message)}>
             <Glyph name="again" /> <span class="off-screen">Answer again</span>
           </button>
           <button type="button" class="quiet" title="Fork after this turn" onClick={() => actions.fork(message)}>
