@@ -131,6 +131,34 @@ async def test_a_head_that_drips_is_given_up_and_others_are_served_meanwhile() -
             writer.close()
 
 
+@pytest.mark.parametrize("token", [SECRET, "x" * 32])
+async def test_who_closes_after_a_refused_body_reads_the_refusal(token: str) -> None:
+    body, status = b" " * 20_000_000, 413 if token == SECRET else 401
+    async with up(limits=Limits()) as (url, _, _):
+        for version in ("1.0", "1.1"):
+            reader, writer = await raw(url)
+            writer.write(
+                f"POST /sessions HTTP/{version}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+                "Connection: close\r\n\r\n".encode()
+                + body
+            )
+            await soon(writer.drain())
+            assert f" {status} ".encode() in await soon(reader.readline())
+            assert b'"message"' in await soon(reader.read())
+            writer.close()
+
+
+async def test_a_refused_body_that_does_not_come_is_not_waited_for() -> None:
+    async with up() as (url, _, _):
+        reader, writer = await raw(url)
+        writer.write(
+            b"POST /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\nConnection: close\r\n\r\n"
+        )
+        assert b" 401 " in await soon(reader.read(), 5.0)
+        writer.close()
+
+
 async def test_a_stream_and_a_socket_are_not_slow_heads() -> None:
     async with up(make(_tick)) as (url, _, _):
         place = url.removeprefix("http")

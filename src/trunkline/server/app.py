@@ -18,6 +18,7 @@ from trunkline.server.security.login import Logins
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, TokenRing
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit
+from trunkline.server.unread_bodies import call_reading_all
 
 __all__ = ["FrontEnd", "Server"]
 
@@ -107,7 +108,11 @@ class Server:
         """Answer a request."""
         # The gate answers what is raised inside, also when the app around us has handlers of its own.
         inner = {key: value for key, value in scope.items() if key != "starlette.exception_handlers"}
-        await call_logged(self._gate, {**inner, "app": self}, receive, send)
+        seconds = self.agents.limits.head_seconds
+        await call_reading_all(self._logged, {**inner, "app": self}, receive, send, within=seconds)
+
+    async def _logged(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await call_logged(self._gate, scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:
