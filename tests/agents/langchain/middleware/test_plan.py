@@ -201,9 +201,10 @@ async def test_a_plan_by_hand_reaches_the_session(made: BaseTool) -> None:
     assert [entry.content for plan in only(events, ev.Plan) for entry in plan.entries] == ["a", "b"]
 
 
-async def test_a_node_shows_a_plan_by_hand() -> None:
+@pytest.mark.parametrize("made", [[{"content": "a"}, "b"], {"entries": [{"content": "a"}, {"content": "b"}]}])
+async def test_a_node_shows_a_plan_by_hand(made: Any) -> None:
     def node(state: MessagesState) -> dict[str, Any]:
-        emit_plan([{"content": "a"}, "b"])
+        emit_plan(made)
         return {"messages": [AIMessage("Done.")]}
 
     events = await run_turn(adapt(graph_of(node)), "go")

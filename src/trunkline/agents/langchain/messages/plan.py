@@ -33,6 +33,8 @@ def check_plan(items: Any) -> list[Any]:
 
     Of a plan that a model wrote nothing is refused: what it says badly is still a plan.
     """
+    if isinstance(items, Mapping):  # The whole plan, in the shape of ACP's update.
+        items = cast("Mapping[str, Any]", items).get("entries", items)
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise TypeError(f"a plan is a list of entries, not {items!r}")
     checked = list(cast("Iterable[Any]", items))
