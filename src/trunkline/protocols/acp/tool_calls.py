@@ -19,7 +19,6 @@ UNFINISHED = "the agent ended its turn without saying how this call ended"
 CANCELLED = "the turn was cancelled"
 
 _TERMINAL_KEYS = ("terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit")
-_RAN = ("in_progress", "completed")
 _REMEMBERED = 1000  # Calls of earlier turns, terminals that ended.
 
 
@@ -140,7 +139,8 @@ class ToolCalls:
             kept = merge(kept, {"acp": {"name": name}})
         call.meta = merge(call.meta, kept)
         out: list[ev.AnyEvent] = [*outputs, *self._flush(call, changes)]
-        if call.status == "denied" and update.get("status") in _RAN and not call.warned:
+        # "in_progress" is no sign of it: OpenCode says it beside its question, and an answer may cross it.
+        if call.status == "denied" and update.get("status") == "completed" and not call.warned:
             call.warned = True
             out.append(_ran_refused(call))
         return out, readable and read
@@ -283,7 +283,7 @@ def _ran_refused(call: CallState) -> ev.Notice:
         severity="warning",
         code="refused_call_ran",
         title="The agent ran a tool call that was refused",
-        description=f"{call.name}: the agent reports it as {call.call_id} at work after the answer was no",
+        description=f"{call.title or call.name}: the agent completed it after the answer was no",
     )
 
 
