@@ -182,11 +182,19 @@ class AcpDecoder:
     def permission(self, params: Mapping[str, Any], /) -> list[ev.AnyEvent]:
         """Show the call of a session/request_permission: announce it, or take what is new of it."""
         call = as_object(params.get("toolCall"))
-        if text_in(call, "toolCallId") is None:
+        native_id = text_in(call, "toolCallId")
+        if native_id is None:
             return []
         meta = merge(as_object(params.get("_meta")), as_object(call.get("_meta")))
         out = self._ensure_turn()
-        return out + (self._tool_call({**call, "_meta": meta}) or [])
+        out += self._tool_call({**call, "_meta": meta}) or []
+        if (known := self._calls.get(native_id)) is not None:
+            known.asked = True
+        return out
+
+    def asked_about(self, shown: Mapping[str, Any], /) -> str | None:
+        """Give the agent's id of the call that the ``toolCall`` of a permission shows."""
+        return self._calls.asked_about(shown)
 
     def denied(self, native_id: str, reason: str | None = None) -> list[ev.AnyEvent]:
         """Take that a call was refused; what the agent says of its end after that is not new."""

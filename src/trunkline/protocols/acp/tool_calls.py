@@ -43,6 +43,8 @@ class CallState:
         self.tool_response: Any = None
         self.meta: dict[str, Any] = {}
         """What came with updates that changed nothing else: it goes along with the next event."""
+        self.asked = False
+        """Whether a permission was asked for it."""
         self.warned = False
 
     @property
@@ -74,6 +76,26 @@ class ToolCalls:
     def get(self, native_id: Any) -> CallState | None:
         """Give a call of this turn by the agent's id."""
         return self._calls.get(native_id) if isinstance(native_id, str) else None
+
+    def asked_about(self, shown: Mapping[str, Any]) -> str | None:
+        """Give the agent's id of the call that a permission shows.
+
+        Agents on LangChain ask under another id than that of the call. It is then the first open call with
+        the same arguments, no other kind and as good as the same title, about which nobody was asked.
+        """
+        native_id, title, given = text_in(shown, "toolCallId"), text_in(shown, "title"), shown.get("rawInput")
+        if native_id in self._calls or not (title and given):
+            return native_id
+        for call in self._calls.values():
+            own = call.title or call.name
+            if (
+                call.input == given
+                and text_in(shown, "kind") in (None, call.kind)
+                and (own in title or title in own)
+                and not (call.asked or call.is_final)
+            ):
+                return call.native_id
+        return native_id
 
     def is_of_earlier_turn(self, native_id: str) -> bool:
         """Whether a call is one of an earlier turn, which is over."""
@@ -282,8 +304,8 @@ def _ran_refused(call: CallState) -> ev.Notice:
     return ev.Notice(
         severity="warning",
         code="refused_call_ran",
-        title="The agent ran a tool call that was refused",
-        description=f"{call.title or call.name}: the agent completed it after the answer was no",
+        title="The agent reports a refused tool call as completed",
+        description=f"{call.title or call.name}: it may have run after the answer was no",
     )
 
 

@@ -96,6 +96,37 @@ async def test_a_permission_without_an_earlier_tool_call_announces_the_call() ->
     assert inputs == [{"command": "make test"}]
 
 
+async def test_a_permission_under_an_id_of_its_own_is_about_the_call_with_the_same_arguments() -> None:
+    """langchain-acp asks as ``hitl:NAME``; deepagents-acp by the id of an interrupt, without the kind."""
+    got: list[Any] = []
+
+    async def script(far: Far, prompt: Prompt) -> None:
+        calls = [
+            {"title": f"make {name}", "rawInput": {"command": f"make {name}"}} for name in ("a", "b", "b")
+        ]
+        for number, call in enumerate(calls):
+            far.update("tool_call", toolCallId=f"c{number}", status="in_progress", kind="execute", **call)
+        for number, call in enumerate(calls):
+            asked = call | {"title": f"Execute: `{call['title']}`"}
+            got.append(await far.permission(toolCallId="interrupt", **asked))
+            far.update("tool_call_update", toolCallId=f"c{number}", status="completed")
+        other = {"title": "Delete", "kind": "delete", "rawInput": {"path": "x"}}
+        far.update("tool_call", toolCallId="c3", **other | {"title": "Read", "kind": "read"})
+        got.append(await far.permission(toolCallId="c4", **other))
+
+    async with hub_for(ScriptedAgent(script)) as hub:
+        session = await hub.create()
+        answers = iter(("proceed", "abort", "proceed", "abort"))
+        await collect(session, "go", {ev.Asked: lambda asked: choose(session, next(answers))(asked)})
+        events = await events_of(session)
+    assert got == [select("proceed"), select("abort"), select("proceed"), select("abort")]
+    assert [call.call_id for call in only(events, ev.ToolCall)] == ["c0", "c1", "c2", "c3", "c4"]
+    asked = [event.question for event in only(events, ev.Asked)]
+    assert [cast("PermissionQuestion", one).call_id for one in asked] == ["c0", "c1", "c2", "c4"]
+    ended = {update.call_id: update.status for update in only(events, ev.ToolUpdate) if update.status}
+    assert ended == {"c0": "completed", "c1": "denied", "c2": "completed", "c3": "failed", "c4": "denied"}
+
+
 async def test_what_the_agent_said_of_the_call_before_counts_for_the_policy() -> None:
     got: list[Any] = []
 

@@ -27,6 +27,7 @@ from trunkline.agents.acp.requests.request_params import fields_of
 from trunkline.agents.acp.requests.request_turn import RequestTurn
 from trunkline.content import Content, DiffBlock
 from trunkline.errors import ConfigurationError, TurnCancelled
+from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS
 from trunkline.questions import ALLOW_KINDS, Option
@@ -71,6 +72,10 @@ class CallDecoder(Protocol):
 
     def call_id(self, native_id: str) -> str | None:
         """Give our id of a call by the agent's id."""
+        ...
+
+    def asked_about(self, shown: Mapping[str, Any], /) -> str | None:
+        """Give the agent's id of the call that a permission shows."""
         ...
 
     def permission(self, params: Mapping[str, Any], /) -> Sequence[ev.Event]:
@@ -133,17 +138,17 @@ class PermissionRequests:
     async def answer(self, params: Any) -> dict[str, Any]:
         """Answer a session/request_permission."""
         options = read_options(params)
-        shown: Any = fields_of(params).get("toolCall")
-        native_id: Any = cast("dict[str, Any]", shown).get("toolCallId") if isinstance(shown, dict) else None
-        if not isinstance(native_id, str) or not native_id:
+        shown = as_object(fields_of(params).get("toolCall"))
+        native_id = self._decoder.asked_about(shown)
+        if not native_id:
             raise error_with_details(INVALID_PARAMS, "invalid params: toolCall must have a toolCallId")
         turn = self._scope.turn
         if self._scope.cancelled:
             return CANCELLED
         if turn is None:
-            self._refuse_out_of_turn(cast("dict[str, Any]", shown))
+            self._refuse_out_of_turn(shown)
             return CANCELLED
-        for event in self._decoder.permission(params):
+        for event in self._decoder.permission({**params, "toolCall": {**shown, "toolCallId": native_id}}):
             turn.emit(cast("Any", event))
         call = self._decoder.call(native_id)
         if call is None:
