@@ -295,6 +295,16 @@ def reads_chat(path: str) -> Case:
     return case
 
 
+def streams_after_query(place: str) -> Case:
+    """A case that resumes a chat by a path behind the query."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        address = f"{place.format(agent='default')}?v=6/{quote(thread, safe='')}/stream"
+        return [await ask(world, headers, "GET", address)]
+
+    return case
+
+
 def answers_beside(kind: str) -> Case:
     """A case that answers her question beside a stream."""
 
@@ -367,6 +377,8 @@ CASES: dict[str, Case] = {
     "WS /unified/{session_id:path}": unified_socket,
     "POST /api/chat": posts("/api/chat", lambda world, thread: chat_input(thread), chat_answer),
     "POST /api/chat/{agent}": posts("/api/chat/{agent}", lambda _, thread: chat_input(thread), chat_answer),
+    "GET /api/chat": streams_after_query("/api/chat"),
+    "GET /api/chat/{agent}": streams_after_query("/api/chat/{agent}"),
     "GET /api/chat/{chat:path}/stream": reads_chat("stream"),
     "GET /api/chat/{chat:path}/messages": reads_chat("messages"),
     "POST /api/chat/{chat:path}/stop": posts("/api/chat/{thread}/stop", lambda world, thread: {}),

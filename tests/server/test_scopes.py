@@ -182,6 +182,10 @@ ROADS: list[Road] = [
     Road("POST /api/chat", lambda v: v.send("POST", "/api/chat", v.chat(PAST, "user-r-old")), "prompt", True),
     Road("POST /api/chat", lambda v: v.send("POST", "/api/chat", v.chat(**LATE)), "answer"),
     Road("POST /api/chat/{agent}", lambda v: v.send("POST", "/api/chat/default", v.chat()), "prompt"),
+    Road("GET /api/chat", lambda v: v.send("GET", f"/api/chat?v=6/{v.thread}/stream"), "follow"),
+    Road(
+        "GET /api/chat/{agent}", lambda v: v.send("GET", f"/api/chat/default?v=6/{v.thread}/stream"), "follow"
+    ),
     Road(f"GET {CHAT}/stream", lambda v: v.send("GET", f"/api/chat/{v.thread}/stream"), "follow"),
     Road(f"GET {CHAT}/messages", lambda v: v.send("GET", f"/api/chat/{v.thread}/messages"), "follow", True),
     Road(f"POST {CHAT}/stop", lambda v: v.send("POST", f"/api/chat/{v.thread}/stop", {}), "prompt"),
