@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.agents.acp.scripted import scripted
 from tests.hubs import soon, until
 from trunkline.agents.acp.connection import AgentConnection
-from trunkline.agents.acp.processes import AgentProcesses
+from trunkline.agents.acp.process_pool import AgentProcesses
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer
 * ``mcp_servers``: the client's MCP servers, as far as the agent can use them
 * ``native_session``: one of our sessions at an agent: its process, its id, its options, opened again
-* ``processes``: the processes of one agent: one for each session, or one for all
+* ``process_pool``: the processes of one agent: one for each session, or one for all
 * ``prompt_blocks``: a prompt as the blocks that the agent takes; pure
 * ``refeed``: a conversation as text, for an agent that does not remember it; pure
 * ``registry``: the agents of the public registry, and the commands that start them

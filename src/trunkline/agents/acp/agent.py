@@ -15,7 +15,7 @@ from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection, c
 from trunkline.agents.acp.errors import translate_error
 from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
-from trunkline.agents.acp.processes import AgentProcesses
+from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.permission_requests import Permission, check_permission
 from trunkline.agents.acp.session import AcpSession
 from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, OwnSession, Sayable, WireLines

@@ -1,7 +1,7 @@
 """The processes of one ACP agent: one for each session, or one for all of them.
 
 The process that did the first handshake waits for the first session, if that is in the same folder. One that
-no session uses ends after a while.
+no session uses ends after a while. A process that ended is replaced by its session, in ``native_session``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The prompts of one of our sessions at an agent: sent, watched, cancelled; the end of an unused process."""
+"""The prompts of one session at an ACP agent: sends, watches and cancels them; ends an idle process."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@
 * ``endpoint``: one client on one session
 * ``error_codes``: why a turn ended as an error code
 * ``following``: follows a session from any place
+* ``frames``: reads what a client sends, whole messages and short forms
 * ``handlers``: files of a program's own for a session
 * ``losses``: what has no message, and where its meaning goes
 * ``message_iterator``: the messages of a connection one by one
@@ -14,7 +15,6 @@
 * ``questions``: questions as permission requests, and their answers
 * ``session_facts``: options and commands
 * ``session_init``: the first message of a connection, and the answer to initialize
-* ``short_frames``: frames without an envelope
 * ``tool_calls``: one tool call on the wire
 * ``turn_content``: what was said in a turn, in order
 """

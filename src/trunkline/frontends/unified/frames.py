@@ -1,4 +1,4 @@
-"""Frames without an envelope, as BeamCode's pages and Claude's clients send them, as UnifiedMessages."""
+"""Reads what a client sends: a whole UnifiedMessage, or a short form of BeamCode's or Claude's clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a program's own for a session: its handlers read and write, our rules decide whether they may."""
+"""Files that a program's own handlers read and write; our rules still decide what is allowed."""
 
 from __future__ import annotations
 

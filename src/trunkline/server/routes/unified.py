@@ -20,8 +20,8 @@ from trunkline.cursor import Cursor
 from trunkline.errors import PeerError, SessionNotFound
 from trunkline.frontends.unified.decoder import Initialize, Request
 from trunkline.frontends.unified.endpoint import UnifiedConnection, new_message_id
+from trunkline.frontends.unified.frames import read_frame
 from trunkline.frontends.unified.options import UnifiedOptions
-from trunkline.frontends.unified.short_frames import read_frame
 from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError

@@ -1,4 +1,4 @@
-"""The turn that an agent's requests belong to: what is asked in it ends with it, or when it is cancelled."""
+"""The turn that an agent's requests belong to: its open questions end when it ends or is cancelled."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.connection import AgentConnection
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.native_session import KEPT, kept_id
-from trunkline.agents.acp.processes import AgentProcesses
+from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.acp.session import TAKEN, AcpSession
 from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
