@@ -8,11 +8,11 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.permissions.decide import (
     PermissionRule,
-    Verdict,
     decide,
     decide_sync,
     discard_verdict,
 )
+from trunkline.agents.langchain.permissions.verdicts import Verdict
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
 

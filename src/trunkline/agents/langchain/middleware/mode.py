@@ -33,10 +33,10 @@ from trunkline.agents.langchain.middleware._run_observer import add_to_state
 from trunkline.agents.langchain.middleware.mode_definition import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
-from trunkline.agents.langchain.permissions.decide import Verdict, decide, decide_sync, discard_verdict
+from trunkline.agents.langchain.permissions.decide import decide, decide_sync, discard_verdict
 from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
-from trunkline.agents.langchain.permissions.verdicts import revise_request
+from trunkline.agents.langchain.permissions.verdicts import Verdict, revise_request
 from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose

@@ -5,5 +5,5 @@
 * ``operator_policy``: the policy of the session holds for every call, with or without our middlewares
 * ``subagent_modes``: what a mode forbids stays forbidden below the call that starts a subagent
 * ``subagents``: the same permissions inside subagents
-* ``verdicts``: what a verdict does to a call
+* ``verdicts``: ``Verdict``, and what it does to a call
 """

@@ -13,7 +13,7 @@ import json
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, MutableMapping
-from typing import Annotated, Any, Literal, NoReturn, Union, cast, get_args
+from typing import Annotated, Any, NoReturn, Union, cast, get_args
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -30,6 +30,7 @@ from pydantic import BeforeValidator, Discriminator
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.permissions.verdicts import Verdict, Word
 from trunkline.errors import ConfigurationError
 from trunkline.questions import (
     ALLOW_KINDS,
@@ -48,7 +49,6 @@ from trunkline.workspace.always import coverage_of
 
 log = logging.getLogger("trunkline.langchain")
 
-Word = Literal["approve", "edit", "reject", "respond"]
 DECISIONS: tuple[Word, ...] = get_args(Word)
 
 Call = Mapping[str, Any]
@@ -95,19 +95,6 @@ class PermissionRule(msgspec.Struct, frozen=True):
 
 def _wrong(why: str) -> NoReturn:
     raise ConfigurationError(f"a permission rule is wrong: {why}")
-
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of a call: true when it runs."""
-
-    word: Word
-    args: dict[str, Any] | None = None
-    """The arguments a person gave instead (edit)."""
-    message: str = ""
-    """What the model is told instead of a result: why not (reject), or a person's words (respond)."""
-
-    def __bool__(self) -> bool:
-        return self.word in ("approve", "edit")
 
 
 _APPROVED = Verdict(word="approve")

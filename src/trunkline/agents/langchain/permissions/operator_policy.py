@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from trunkline.agents.langchain.channel import Channel, current_channel
-from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide
+from trunkline.agents.langchain.permissions.decide import PermissionRule, decide
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, guard_calls_in_run, lane_at
-from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
+from trunkline.agents.langchain.permissions.verdicts import Verdict, answer_of, revise_request
 from trunkline.agents.langchain.tools.registered_tools import decide_declared
 
 _ASK = PermissionRule()

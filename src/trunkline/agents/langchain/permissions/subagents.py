@@ -32,11 +32,11 @@ from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
     PermissionRule,
-    Verdict,
     decide,
     decide_sync,
     discard_verdict,
 )
+from trunkline.agents.langchain.permissions.verdicts import Verdict
 
 Call = dict[str, Any]
 

@@ -1,13 +1,27 @@
-"""What a verdict does to a call: its new arguments, or the answer to the model in its place."""
+"""Carries a verdict out: the call with its new arguments, or the tool message that the model gets instead."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from langchain_core.messages import ToolMessage
 
-from trunkline.agents.langchain.permissions.decide import Verdict
+Word = Literal["approve", "edit", "reject", "respond"]
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of a call: true when it runs."""
+
+    word: Word
+    args: dict[str, Any] | None = None
+    """The arguments a person gave instead (edit)."""
+    message: str = ""
+    """What the model is told instead of a result: why not (reject), or a person's words (respond)."""
+
+    def __bool__(self) -> bool:
+        return self.word in ("approve", "edit")
 
 
 def revise_request(request: Any, verdict: Verdict) -> Any:

@@ -11,7 +11,8 @@ from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.lanes import key_of
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide
+from trunkline.agents.langchain.permissions.decide import PermissionRule, decide
+from trunkline.agents.langchain.permissions.verdicts import Verdict
 from trunkline.content import as_content
 from trunkline.session.context import Decision
 from trunkline.tools.adapter_calls import ShownCall, declared_tool, show_calls
