@@ -6,7 +6,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.protocols.acp.profiles import GEMINI, STANDARD, Profile
-from trunkline.protocols.acp.prompt_result import turn_finished
+from trunkline.protocols.acp.prompt_result import prompt_result, turn_finished
 
 WHOLE = {
     "inputTokens": 9,
@@ -53,6 +53,13 @@ def test_tokens_are_read_by_model_where_the_agent_says_so(
     result: dict[str, Any], profile: Profile, usage: tuple[ev.TokenUsage, ...]
 ) -> None:
     assert turn_finished({"stopReason": "end_turn", **result}, profile).usage == usage
+
+
+def test_what_we_answer_is_read_again() -> None:
+    usage = (ev.TokenUsage(provider="p", model="m", input_tokens=3), ev.TokenUsage(output_tokens=2))
+    for stop_reason, used in (("cancelled", usage), ("end_turn", ())):
+        read = turn_finished(prompt_result(stop_reason, used))
+        assert (read.stop_reason, read.usage) == (stop_reason, used)
 
 
 @pytest.mark.parametrize(

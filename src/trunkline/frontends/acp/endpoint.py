@@ -24,7 +24,7 @@ from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.open_session import OpenSession, OrderedRequests, RunningPrompt
-from trunkline.frontends.acp.prompt_view import PromptView, prompt_result
+from trunkline.frontends.acp.prompt_view import PromptView, answer_to_prompt
 from trunkline.frontends.acp.request_checks import check_content, check_folders, is_command
 from trunkline.frontends.acp.session_list import list_sessions
 from trunkline.frontends.acp.steering import METHOD as STEERING
@@ -390,7 +390,7 @@ class AcpEndpoint:
                 running.begun.set()
                 if running.cancelled:
                     self._connection.spawn(session.cancel(turn_id, by="acp"))
-            result = prompt_result(await view.wait())
+            result = answer_to_prompt(await view.wait())
             self._warn_of_unused_servers(opened, view.turn_id)
             return result
         except (SessionClosed, SessionNotFound):

@@ -15,8 +15,6 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any, cast
 
-import msgspec
-
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
@@ -35,6 +33,7 @@ from trunkline.frontends.acp.forms_as_text import (
 from trunkline.frontends.acp.known_words import stop_reason
 from trunkline.frontends.acp.questions import Asker
 from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.prompt_result import prompt_result
 from trunkline.protocols.jsonrpc.connection import Connection, error_with_details
 from trunkline.protocols.jsonrpc.messages import INTERNAL_ERROR
 from trunkline.questions import Form, Permission
@@ -236,15 +235,12 @@ class PromptView:
         self._connection.notify("session/update", {"sessionId": self.session.session_id, "update": update})
 
 
-def prompt_result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
-    """Give the answer to a prompt; None is a turn that waits for the next one."""
+def answer_to_prompt(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
+    """Give the answer to a prompt, or raise RpcError for a failed turn; None: it waits for another prompt."""
     if terminal is None:
-        return {"stopReason": "end_turn"}
+        return prompt_result("end_turn", ())
     if isinstance(terminal, ev.TurnFinished):
-        result: dict[str, Any] = {"stopReason": stop_reason(terminal.stop_reason)}
-        if terminal.usage:
-            result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
-        return result
+        return prompt_result(stop_reason(terminal.stop_reason), terminal.usage)
     log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
     raise error_with_details(INTERNAL_ERROR, terminal.message)
 

@@ -22,7 +22,7 @@ from trunkline.frontends.agui.decoder import ThreadOutline
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.frontends.agui.snapshot_size import clearing, fits_frame, fitting, would_reorder
-from trunkline.json_patch import same_json
+from trunkline.frontends.agui.state import first_snapshot
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import snapshot_of
@@ -161,7 +161,8 @@ class ThreadSnapshot:
         are sent again from their start, so their arguments are left out here.
         """
         events: list[wire.AguiEvent] = []
-        state = self._state_snapshot(request, options, at, always=sends_everything)
+        mode, theirs = options.emit_state_snapshots, None if sends_everything else request.state
+        state = first_snapshot(self.conversation.state, theirs, mode, at)
         if not self._whole:
             return state
         messages = self.messages(options, modern=modern)
@@ -186,14 +187,6 @@ class ThreadSnapshot:
         if self._has_open_calls() or self._differs(request.messages, options):
             return True
         return inside_turn and _client_lacks(self.messages(options, modern=modern), request.messages)
-
-    def _state_snapshot(
-        self, request: wire.RunAgentInput, options: AguiOptions, at: int, *, always: bool
-    ) -> list[wire.AguiEvent]:
-        state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
-        if shows and state is not None and (always or not same_json(state, request.state, numeric=True)):
-            return [wire.StateSnapshot(timestamp=at, snapshot=state)]
-        return []
 
     def _has_open_calls(self) -> bool:
         """Whether results may come of calls that this run does not announce."""

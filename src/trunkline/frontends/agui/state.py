@@ -15,6 +15,13 @@ _SHORT_PATCH = 128
 """Bytes of a patch below which it is not measured whether the whole state would be shorter."""
 
 
+def first_snapshot(state: Any, theirs: Any, mode: Snapshots, at: int) -> Out:
+    """Give the state at the start of a run, unless the client sent the same one; None: it sent none."""
+    if state is None or mode not in ("initial", "all") or same_json(state, theirs, numeric=True):
+        return []
+    return [wire.StateSnapshot(timestamp=at, snapshot=state)]
+
+
 class StateView:
     """The shared state as a client knows it."""
 

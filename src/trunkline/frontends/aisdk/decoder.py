@@ -74,7 +74,7 @@ def read_intent(
 ) -> Intent:
     """Decide what a request means for a chat with these open questions."""
     if request.trigger == "regenerate-message":
-        return _ask_again(request, chat)
+        return _regenerate(request, chat)
     last = request.messages[-1] if request.messages else None
     if last is None or last.role == "assistant":
         return _answer(request, last, questions, by)
@@ -109,7 +109,7 @@ def _prompt(request: ChatRequest, message_id: str, content: tuple[Content, ...],
     )
 
 
-def _ask_again(request: ChatRequest, chat: ChatOutline) -> StartTurn:
+def _regenerate(request: ChatRequest, chat: ChatOutline) -> StartTurn:
     """Ask the question of a turn again: what followed it is taken back.
 
     The assistant's message that is made anew has the id of its turn. Without one it is the last message's.

@@ -1,8 +1,8 @@
 """The Agent Client Protocol, version 1 (https://agentclientprotocol.com).
 
-* ``agent_options``: the options of a session at an agent, as one list
+* ``agent_options``: reads the options of a session at an agent, as one list
 * ``compactions``: compactions of an agent's context
-* ``config_options``: configuration options on the wire, and modes for clients that know no options
+* ``config_options``: writes our options for clients; the mode for older ones
 * ``content``: content blocks both ways
 * ``decoder``: what an agent says in a session, as neutral events
 * ``fields``: reads fields of JSON that may be of any type
@@ -11,7 +11,7 @@
 * ``plans``: plans of an agent, as one
 * ``profiles``: what agents send beside the standard
 * ``prompt_echo``: recognises the echo of our own prompt
-* ``prompt_result``: how a turn ended, and what it cost
+* ``prompt_result``: the answer to a prompt both ways: how a turn ended, and what it cost
 * ``replay``: the history of a session at an agent, as session/load sends it
 * ``session_facts``: commands, titles, usage and notices
 * ``session_messages``: messages between the sessions of an agent

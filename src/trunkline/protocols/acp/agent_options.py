@@ -1,4 +1,4 @@
-"""The options of a session at an agent, as one list: configuration options, modes and the older models.
+"""Reads the options of a session at an agent, as one list: configuration options, modes and older models.
 
 "Agents that provide mode-like configuration SHOULD send both"
 (https://agentclientprotocol.com/protocol/v1/session-config-options), and some agents know only modes, or

@@ -1,4 +1,4 @@
-"""Configuration options on the ACP wire, and modes for clients that know no options.
+"""Writes our options as ACP's configuration options, and the mode for clients that know no options.
 
 "Agents that provide mode-like configuration SHOULD send both"
 (https://agentclientprotocol.com/protocol/v1/session-config-options).

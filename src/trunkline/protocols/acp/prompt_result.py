@@ -1,8 +1,8 @@
-"""The answer to a prompt: how the turn ended, and what it cost."""
+"""The answer to a prompt, both ways: how the turn ended, and how many tokens it used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,8 +15,16 @@ _OURS = (("trunkline", "usage"),)
 """Where our own front end puts the usage of each model."""
 
 
+def prompt_result(stop_reason: str, usage: Sequence[ev.TokenUsage]) -> dict[str, Any]:
+    """Give our answer to a prompt."""
+    result: dict[str, Any] = {"stopReason": stop_reason}
+    if usage:
+        result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(usage)}}
+    return result
+
+
 def turn_finished(result: Any, profile: Profile = STANDARD) -> ev.TurnFinished:
-    """Give the end of a turn; a stop reason that is not known is kept as it is."""
+    """Read an agent's answer; a stop reason that is not known is kept as it is."""
     answer = as_object(result)
     meta = as_object(answer.get("_meta"))
     stop_reason: Any = text_in(answer, "stopReason") or "end_turn"

@@ -18,7 +18,7 @@ from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, EndPrompt, Out, WaitForMessage
-from trunkline.frontends.acp.prompt_view import prompt_result
+from trunkline.frontends.acp.prompt_view import answer_to_prompt
 from trunkline.frontends.acp.questions import Asker
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
@@ -138,7 +138,7 @@ def _prompt_answer(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str
     if isinstance(terminal, ev.TurnFailed):
         terminal = without_words(terminal)
     try:
-        return {**answer, "result": prompt_result(terminal)}
+        return {**answer, "result": answer_to_prompt(terminal)}
     except RpcError as error:
         return {**answer, "error": {"code": error.rpc_code, "message": error.message, "data": error.data}}
 
