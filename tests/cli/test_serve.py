@@ -19,6 +19,9 @@ import pytest
 
 from tests.cli.child_programs import SECONDS, command, kept, run
 from tests.process_state import eventually
+from trunkline.cli.serve import command as serve
+from trunkline.cli.units import parse_wait
+from trunkline.session.settings import Settings
 
 AGENTS = """
 import asyncio, trunkline
@@ -303,6 +306,12 @@ def test_a_run_goes_on_and_a_question_waits_as_long_as_is_wanted(folder: Path) -
         eventually(lambda: "29 " in client.get("/sessions/left").text)
         child.end()
     assert 60 < left <= 90
+
+
+def test_the_waits_that_it_shows_are_those_of_sessions() -> None:
+    shown = {option.name: option.default for option in serve.params}
+    assert parse_wait(str(shown["question_ttl"])) == Settings().question_ttl
+    assert parse_wait(str(shown["abandon_after"])) == Settings().abandon_after
 
 
 def test_a_history_is_as_long_as_is_wanted_and_connections_are_as_many(folder: Path) -> None:

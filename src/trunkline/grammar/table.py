@@ -1,6 +1,6 @@
-"""The legal order of events as tables, and the theory behind them.
+"""The legal order of events, as tables, and the rules behind them.
 
-The theory. A session is a row of turns. A turn is *idle*, *running* or *suspended*, and
+A session is a sequence of turns. A turn is *idle*, *running* or *suspended*, and
 ``TURN_TABLE`` says for every event and phase which ``Action`` is taken. Most events belong to a turn;
 some belong to the session and are legal at any time. Because starts and ends of texts are derived, only
 few things can be left open: calls, questions, lanes (subagents), steps and compactions. Each is opened

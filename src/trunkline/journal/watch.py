@@ -1,4 +1,4 @@
-"""A watch over an engine: waiters sleep until its version moves.
+"""Wakes waiters when a journal changes; how often to look is the caller's choice (``Settings.poll_busy``).
 
 However many wait, one timer looks for changes of other processes; our own are told at once.
 """

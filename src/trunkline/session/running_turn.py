@@ -1,4 +1,4 @@
-"""What a turn context needs of its turn, whether the session runs it or a program of the user's own does."""
+"""What a turn context needs of its turn; the same for turns of a session and hosted turns."""
 
 from __future__ import annotations
 

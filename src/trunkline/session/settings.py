@@ -58,5 +58,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     command_timeout: float = 30.0
     """How long to wait for the owner's answer to a posted command, or for its next sign of work."""
     poll_busy: float = 0.05
+    """How often a journal that cannot notify is looked at while a turn runs or somebody follows."""
     poll_idle: float = 1.0
-    """How often a journal that cannot notify is looked at."""
+    """How often it is looked at otherwise."""

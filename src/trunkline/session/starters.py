@@ -1,4 +1,4 @@
-"""Which client started which turn, for clients that may see no other."""
+"""Which client started which turn: some clients may see only the turns that they started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables that only say who runs a command: they make no other command of the same words."""
+"""Variables that say only which agent runs a command: they do not change what the command does."""
 
 from __future__ import annotations
 

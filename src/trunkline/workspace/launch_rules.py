@@ -1,4 +1,4 @@
-"""Launches: what a command must be before anybody starts it, we or an editor."""
+"""What is checked before a command is started, by us or by an editor."""
 
 from __future__ import annotations
 

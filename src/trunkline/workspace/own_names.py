@@ -1,4 +1,4 @@
-"""Whether a command names a file that we obey; read widely, as only a person may let it run then.
+"""Finds files of ours that a command names. In doubt one counts as named: then a person is asked.
 
 It is a guard rail and not a sandbox: a script, a variable or a pattern can reach a file without its name.
 """

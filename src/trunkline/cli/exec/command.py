@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
+from typing import get_args
 
 import click
 
@@ -63,7 +64,7 @@ cancels the turn first).
 )
 @click.option(
     "--approve",
-    type=click.Choice(["all", "reads", "none"]),
+    type=click.Choice(get_args(Approve)),
     help="How questions about tools are answered: all, reads (those that read or search), or none may run "
     "(default: you are asked in a terminal, none elsewhere).",
 )

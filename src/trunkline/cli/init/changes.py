@@ -33,7 +33,7 @@ def value_digest(value: Any) -> str:
 def with_entry(text: str, path: Sequence[str], entry: Any) -> str:
     """Put an entry under a path; JsoncError if the text does not allow it."""
     changed = jsonc.apply(text, jsonc.set_key(text, path, entry))
-    # The file is somebody's work of years: nothing is written that does not mean exactly what it should.
+    # Nothing is written unless it means exactly what it should.
     if jsonc.parse(changed) != _merged(jsonc.parse(text), path, entry):
         raise JsoncError("its layout is too unusual to be changed safely")
     return changed

@@ -25,7 +25,7 @@ _REUSE_SECONDS = 1.0
 
 
 class HealthRoutes:
-    """The routes of monitoring."""
+    """``/healthz`` and ``/readyz``."""
 
     def __init__(self, agents: ServedAgents) -> None:
         self._agents = agents

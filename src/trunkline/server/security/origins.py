@@ -1,7 +1,8 @@
 """Hosts and origins: by which names a server may be called, and from which pages.
 
 A page anywhere can make a browser call a server on the same machine, and can let its own name lead there.
-So a request must name a host that is known to be ours, and a page must be ours or on the list.
+So a request must name a host that is known to be ours, and a page must be ours or on the list. The
+gate asks these lists, and refuses.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _MANY = 8
 
 
 class Coalescer:
-    """Assigns record numbers and joins neighbouring deltas up to ``limit`` characters."""
+    """Assigns record numbers; joins neighbouring deltas up to ``limit`` (``Settings.coalesce_limit``)."""
 
     def __init__(self, last_seq: int = 0, *, limit: int) -> None:
         self.last_seq = last_seq
