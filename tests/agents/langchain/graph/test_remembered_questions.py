@@ -1,5 +1,6 @@
 """Open questions after a restart: they are where the checkpointer is, whatever the journal holds."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.agents.langchain.tools.test_client_tools import COLOUR, RED, routed
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.test_run import connect
-from tests.hubs import collect, hub_for, reopened, until
+from tests.hubs import collect, hub_for, reopened, soon, until
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -79,11 +80,13 @@ Make = Callable[[Any], Any]
 async def process(make: Make, folder: Path, journal: str = "memory:") -> AsyncGenerator[Hub]:
     """A process with a graph on a checkpointer that outlives it; its journal does not."""
     store = await open_journal(journal)
-    async with (
-        AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as saver,
-        hub_for(adapt(make(saver)), journal=store, target="graph") as hub,
-    ):
-        yield hub
+    async with AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as saver:
+        async with hub_for(adapt(make(saver)), journal=store, target="graph") as hub:
+            yield hub
+        # LangGraph still writes after it was cancelled. A connection that is closed in the middle of it would
+        # keep its lock as long as this process lives.
+        if left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await soon(asyncio.wait(left))
     await store.close()
 
 
