@@ -91,7 +91,7 @@ async def leave_snapshots(journal: Journal, turns: int) -> None:
         session = await hub.session(KEY.session_id)
         async for _ in session.stream(Prompt.of("Next?", message_id=f"u{turns}")):
             pass
-        await session.wait_for_snapshots()
+        await session.snapshots.written()
 
 
 class Stall:
