@@ -71,6 +71,10 @@ class Page:
         """Write into a field and press Enter."""
         self._step("type", selector=selector, input=text)
 
+    def send(self, selector: str, text: str) -> None:
+        """Write a message and press Enter, as often as it takes until the page has taken it."""
+        self._step("send", selector=selector, input=text)
+
     def click(self, selector: str, text: str | None = None, *, nth: int | None = None) -> None:
         """Click on something, as soon as it is there and takes clicks."""
         self._step("click", selector=selector, text=text, nth=nth)

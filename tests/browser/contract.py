@@ -63,9 +63,9 @@ class Chat(ABC):
         self.page.see(self.INPUT)
 
     def say(self, text: str) -> None:
-        """Send a message, once the last one is dealt with: what is typed before, a page may drop."""
+        """Send a message, once the last one is dealt with."""
         self.page.miss(self.STOP)
-        self.page.type(self.INPUT, text)
+        self.page.send(self.INPUT, text)
 
     def hears(self, text: str) -> None:
         """Wait for words in an answer."""

@@ -120,7 +120,7 @@ def test_the_example_calls_its_own_site_which_adds_the_token(
             try:
                 eventually(lambda: _answers(f"{site}/copilotkit.html"))
                 page = browser.open(f"{site}/copilotkit.html")
-                page.type(CopilotKit.INPUT, "/permission")
+                page.send(CopilotKit.INPUT, "/permission")
                 page.click(".question button", "Approve")
                 page.see(CopilotKit.ANSWER, "would be written")
                 page.reload()

@@ -45,23 +45,23 @@ def open(browser: Browser, site: str, server: str) -> Generator[Open]:
 
 def test_the_pages_context_and_tools_reach_the_model(open: Open) -> None:
     page = open("agentic_chat")
-    page.type(INPUT, "Who am I?")
+    page.send(INPUT, "Who am I?")
     page.see(ANSWER, "Name of the user: Bob")
-    page.type(INPUT, "Make it blue")
+    page.send(INPUT, "Make it blue")
     page.see(".background", "blue")
     page.see(ANSWER, "success")
 
 
 def test_the_result_of_a_tool_becomes_a_card(open: Open) -> None:
     page = open("backend_tool_rendering")
-    page.type(INPUT, "How is the weather?")
+    page.send(INPUT, "How is the weather?")
     page.see(".card", "Paris: 20 degrees")
     page.see(ANSWER, "It is sunny.")
 
 
 def test_a_person_chooses_the_steps_of_an_interrupt(open: Open) -> None:
     page = open("human_in_the_loop")
-    page.type(INPUT, "Plant a tree")
+    page.send(INPUT, "Plant a tree")
     page.click(".steps button", "Plant")
     page.click(".steps button", "Perform")
     page.see(ANSWER, "I got: The user selected: Dig, Water")
@@ -69,32 +69,32 @@ def test_a_person_chooses_the_steps_of_an_interrupt(open: Open) -> None:
 
 def test_state_that_a_node_emits_is_shown_while_it_runs(open: Open) -> None:
     page = open("agentic_generative_ui")
-    page.type(INPUT, "Plant a tree")
+    page.send(INPUT, "Plant a tree")
     page.see(".progress", "3 of 3")
     page.see(ANSWER, "All done.")
 
 
 def test_a_tool_of_the_page_runs_without_a_further_run(open: Open) -> None:
     page = open("tool_based_generative_ui")
-    page.type(INPUT, "A haiku")
+    page.send(INPUT, "A haiku")
     page.see(".card", "An old silent pond")
     page.see(".haikus", "An old silent pond")
 
 
 def test_page_and_agent_change_one_recipe(open: Open) -> None:
     page = open("shared_state")
-    page.type(INPUT, "A soup")
+    page.send(INPUT, "A soup")
     page.see(".recipe", "Soup: Carrot")
     page.see(ANSWER, "I made soup of it.")
     page.click(".rename")
     page.see(".recipe", "Mine: Carrot")
-    page.type(INPUT, "What have I got?")
+    page.send(INPUT, "What have I got?")
     page.see(ANSWER, '"title": "Mine"')
 
 
 def test_a_document_grows_with_the_arguments_of_its_call_and_is_confirmed(open: Open) -> None:
     page = open("predictive_state_updates")
-    page.type(INPUT, "A story")
+    page.send(INPUT, "A story")
     page.click(".confirm:not([disabled])")
     page.see(ANSWER, "Glad you like it.")
     sizes = [int(size) for size in page.texts(".growth")[0].split()]
@@ -104,7 +104,7 @@ def test_a_document_grows_with_the_arguments_of_its_call_and_is_confirmed(open: 
 
 def test_options_of_subgraphs_are_chosen_whole(open: Open) -> None:
     page = open("subgraphs")
-    page.type(INPUT, "Plan a trip")
+    page.send(INPUT, "Plan a trip")
     page.click(".options button", "United")
     page.click(".options button", "Hotel Zoe")
     page.see(".itinerary", "United Hotel Zoe")

@@ -52,7 +52,7 @@ def open(root: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory)
 def say(page: Page, text: str) -> None:
     """Send a message once the page is at rest."""
     page.miss(STOP)
-    page.type(INPUT, text)
+    page.send(INPUT, text)
 
 
 def complaints(page: Page) -> list[str]:

@@ -37,6 +37,18 @@ const steps = {
     await at(page, step).fill(step.input);
     await at(page, step).press("Enter");
   },
+  // Until it is taken: a page that was just opened or is still at work drops an Enter and keeps the text.
+  send: async (step, page) => {
+    await at(page, step).fill(step.input);
+    for (const end = Date.now() + timeout; ; ) {
+      await at(page, step).press("Enter");
+      for (const next = Date.now() + 3000; Date.now() < next; ) {
+        if ((await at(page, step).inputValue()) !== step.input) return;
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+      if (Date.now() > end) throw new Error("the page does not take the message");
+    }
+  },
   fill: (step, page) => at(page, step).fill(step.input),
   press: (step, page) => (step.selector === undefined ? page.keyboard : at(page, step)).press(step.key),
   login: async ({ address, token }) => {
