@@ -110,9 +110,9 @@ class BaseSession(ABC):
         return self.event_stream.grammar.turn_id
 
     @property
-    def changed_at(self) -> float:
-        """The time of the last event; 0 before the first."""
-        return self.event_stream.last.at if self.event_stream.last is not None else 0.0
+    def turn_ended_at(self) -> float:
+        """When the last turn ended; 0 before the first."""
+        return self.open_state.turn_ended_at
 
     @property
     def running_turn_id(self) -> str | None:

@@ -270,9 +270,9 @@ class Session(BaseSession):
         if self.turn is not None and self.turn.turn_id == turn_id and not self.closed:
             self.turn.cancel(by, reason)
 
-    async def wait_for_ending_turn(self) -> None:
-        """Wait for a turn that was cancelled, or whose end is still being stored."""
-        while (turn := self.turn) is not None and turn.is_ending and not turn.finished.is_set():
+    async def wait_for_ending_turn(self, turn_id: str | None = None) -> None:
+        """Wait for a turn that was cancelled, whose end is still being stored, or that has this id."""
+        while (turn := self.turn) is not None and (turn.is_ending or turn.turn_id == turn_id):
             await turn.finished.wait()
 
     def _followers_changed(self, followers: int) -> None:

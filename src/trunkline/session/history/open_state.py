@@ -24,7 +24,7 @@ from trunkline.session.questions import OpenQuestions
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.view import SessionView
 
-VERSION = 3
+VERSION = 4
 """Changes with the form of the snapshot, and with what is learned from a record."""
 
 
@@ -34,6 +34,7 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
     last: Entry | None = None
     """The newest event."""
     turn_id: str | None = None
+    turn_ended_at: float = 0.0
     memory: Memory
     reported: tuple[str, ...] = ()
     receipts: tuple[Receipt, ...] = ()
@@ -70,6 +71,8 @@ class OpenState:
         self.queue: dict[str, Prompt] = {}
         """The prompts that wait."""
         self.last: Entry | None = None
+        self.turn_ended_at = 0.0
+        """When the last turn ended; 0 before the first."""
         self.state_before: Any = None
         """The shared state when the last turn began."""
         self.title_chosen = False
@@ -114,7 +117,12 @@ class OpenState:
     def _prompt_dropped(self, event: ev.PromptDropped, seq: int) -> None:
         self.queue.pop(event.prompt_id, None)
 
-    def _permission(self, event: ev.Asked | ev.TurnFinished | ev.TurnFailed, seq: int) -> None:
+    def _turn_ended(self, event: ev.TurnFinished | ev.TurnFailed, seq: int) -> None:
+        self.permissions.apply(event)
+        assert self.last is not None
+        self.turn_ended_at = self.last.at
+
+    def _asked(self, event: ev.Asked, seq: int) -> None:
         self.permissions.apply(event)
 
     def _answered(self, event: ev.Answered, seq: int) -> None:
@@ -137,12 +145,12 @@ class OpenState:
 
     _learn: ClassVar[dict[type[ev.Event], Callable[[Any, Any, int], None]]] = {
         ev.TurnStarted: _turn_started,
-        ev.TurnFinished: _permission,
-        ev.TurnFailed: _permission,
+        ev.TurnFinished: _turn_ended,
+        ev.TurnFailed: _turn_ended,
         ev.UserMessage: _user_message,
         ev.PromptQueued: _prompt_queued,
         ev.PromptDropped: _prompt_dropped,
-        ev.Asked: _permission,
+        ev.Asked: _asked,
         ev.Answered: _answered,
         ev.ConfigChanged: _options_changed,
         ev.CommandsChanged: _commands_changed,
@@ -165,6 +173,7 @@ class OpenState:
             OpenSnapshot(
                 last=self.last,
                 turn_id=grammar.turn_id,
+                turn_ended_at=self.turn_ended_at,
                 memory=grammar.memory,
                 reported=tuple(sorted(grammar.reported)),
                 receipts=tuple(self.receipts.by_prompt.values()),
@@ -182,7 +191,7 @@ class OpenState:
 
     def restore(self, kept: OpenSnapshot) -> None:
         """Begin with what an earlier reader learned."""
-        self.last = kept.last
+        self.last, self.turn_ended_at = kept.last, kept.turn_ended_at
         self.grammar.recall(kept.memory, kept.turn_id, kept.reported)
         self.receipts.by_prompt = OrderedDict((receipt.prompt_id, receipt) for receipt in kept.receipts)
         self.receipts.turn_starts = OrderedDict(kept.turn_starts)

@@ -48,6 +48,23 @@ async def refused(pair: Pair, text: str, *, closes: bool = False) -> str:
     return answer["error"]["message"]
 
 
+async def test_what_an_agent_says_after_its_turn_is_nothing_that_another_agent_lacks(tmp_path: Path) -> None:
+    async with first_editor(tmp_path) as first:
+        await say_and_end(first, "Hi", "Hello.")
+        (tmp_path / "b").mkdir()
+        async with paired(tmp_path / "b", journal=first.journal) as second:
+            await second.handshake()
+            second.editor.send(id="load", method="session/load", params={"sessionId": "native-1", "cwd": "/"})
+            heard = await second.agent.until(method="session/load")
+            first.agent.update("native-1", "available_commands_update", availableCommands=[])
+            first.agent.update("native-1", "session_info_update", title="After the turn")
+            while not any(isinstance(event, ev.InfoChanged) for event in await first.events()):
+                pass
+            second.agent.send(id=heard["id"], result={})
+            await second.editor.until(id="load")
+            await say_and_end(second, "There", "Here.")
+
+
 async def test_two_editors_have_one_session_in_turn_and_all_of_it_is_journalled(tmp_path: Path) -> None:
     async with first_editor(tmp_path) as first:
         await say_and_end(first, "Hi", "Hello.")

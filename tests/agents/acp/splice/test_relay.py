@@ -1,16 +1,22 @@
 """The splice between an editor and an agent: what passes, what is held back, and how it ends."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.agents.acp.splice.pairs import Pair, paired
-from tests.hubs import only, soon, text_of, until
+from tests.hubs import only, opened, soon, text_of, until
 from trunkline import events as ev
+from trunkline.agents.acp.splice import relay
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
 from trunkline.conversation import Conversation
 from trunkline.folding import fold
+from trunkline.journal import Lease, Record
+from trunkline.journal.memory import MemoryJournal
 
 Json = dict[str, Any]
 
@@ -65,6 +71,53 @@ async def say_and_end(pair: Pair, text: str, answer: str, **result: Any) -> Json
     pair.agent.send(id=heard["id"], result={"stopReason": "end_turn", **result})
     assert await pair.editor.line() == line
     return await pair.editor.until(id=editor_id)
+
+
+class SlowEnds(MemoryJournal):
+    """Stores the end of a turn only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.free = asyncio.Event(), asyncio.Event()
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        written = super().append(lease, records, durable=durable)
+        if not any(isinstance(record.event, ev.TurnFinished) for record in records):
+            return written
+        self.reached.set()
+        return asyncio.ensure_future(self._later(written))
+
+    async def _later(self, written: asyncio.Future[None]) -> None:
+        await self.free.wait()
+        await written
+
+
+async def test_the_end_of_a_turn_and_what_follows_it_pass_once_the_journal_has_it(tmp_path: Path) -> None:
+    async with opened(SlowEnds()) as journal, paired(tmp_path, journal=journal) as pair:
+        await pair.handshake()
+        await pair.new()
+        _, heard = await pair.prompt("Hi")
+        answer = pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        after = pair.agent.say("native-1", "By the way")
+        await soon(journal.reached.wait())
+        assert pair.editor.is_quiet
+        journal.free.set()
+        assert [await pair.editor.line(), await pair.editor.line()] == [answer, after]
+
+
+async def test_a_slow_journal_holds_the_end_of_a_turn_up_for_a_moment_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "STORED_WITHIN", 0.05)
+    async with opened(SlowEnds()) as journal, paired(tmp_path, journal=journal) as pair:
+        await pair.handshake()
+        await pair.new()
+        _, heard = await pair.prompt("Hi")
+        answer = pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        assert await pair.editor.line() == answer
+        journal.free.set()
 
 
 async def test_a_session_and_its_turns_are_journalled_under_the_agents_id(tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ class OpenPrompt:
         self.answer.add_done_callback(retrieve)
         self.begun = asyncio.Event()
         """Set when its turn takes what the agent says."""
+        self.stored = asyncio.Event()
+        """Set when the end of its turn is stored."""
 
     @classmethod
     def of(cls, params: Params) -> OpenPrompt:

@@ -41,7 +41,6 @@ TAKE_OVER_WITHIN = 10.0
 """Seconds in which another process must hand a session over; until the next prompt it is not asked again."""
 _SESSIONS_LOOKED_AT = 1000
 _AT_ONCE = 64
-
 ENTER_WITHIN = 15.0
 """Seconds after which a prompt goes to the agent although the journal does not say whose the session is."""
 
@@ -93,8 +92,7 @@ class SessionJournal:
         """What the editor is told then; None before the agent was asked to close the session."""
         self._missed = 0
         """How many prompts of the editor the journal does not have since it last had one."""
-        self._result: Mapping[str, Any] = {}
-        """What the agent answered when the editor opened the session."""
+        self._result: Mapping[str, Any] = {}  # What the agent answered when the editor opened the session.
         self.editor_prompts = 0
         self.own_prompts = 0
         """How many prompts of the editor, and of other clients, the agent works on."""
@@ -236,7 +234,7 @@ class SessionJournal:
             session = await self._find(hub, method, params)
             if method:
                 # The agent has not got, or not wholly, a turn of another process that ran when it was asked.
-                ran = not await session.own() and (session.busy or session.changed_at > self._asked_at)
+                ran = not await session.own() and (session.busy or session.turn_ended_at > self._asked_at)
                 self._went_on = self._refusal is STUCK or ran
                 self._known_turn = session.last_turn_id
             try:
@@ -375,7 +373,13 @@ class SessionJournal:
 
     async def _end_prompt(self, open_prompt: OpenPrompt, response: Response) -> None:
         settle(open_prompt.answer, response)
-        if open_prompt.begun.is_set():
+        has_begun = open_prompt.begun.is_set()
+        if has_begun and self.session is not None:
+            receipt = self.session.receipt(open_prompt.key)
+            async with asyncio.timeout(TURN_WITHIN):
+                await self.session.wait_for_ending_turn(receipt and receipt.turn_id)
+        open_prompt.stored.set()
+        if has_begun:
             await self._next_turn()
 
     # -- messages for the running turn -------------------------------------------------------------
@@ -462,10 +466,7 @@ class SessionJournal:
 
     def notification(self, method: str, params: Params) -> None:
         """Take a notification that is no update."""
-        self.put(self._notify, method, params)
-
-    async def _notify(self, method: str, params: Params) -> None:
-        await self._emit([ev.Raw(source="acp", payload={"method": method, "params": params})])
+        self.put(self._emit, [ev.Raw(source="acp", payload={"method": method, "params": params})])
 
     def elicited(self, params: Params) -> None:
         """Take that what a link led to is done."""

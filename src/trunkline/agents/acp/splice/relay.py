@@ -1,9 +1,10 @@
 """The splice: lines between an editor and an agent, unchanged; a copy of each is read for the journal.
 
-Every line is forwarded before anything is done with its copy. Only four things are held back: what the
+Every line is forwarded before anything is done with its copy. Only five things are held back: what the
 policy judges (``requests``), the updates of a turn that another client began ("an editor shows turns it
-started"), what the agent prints on stdout that is no message, and prompts to a session that another process
-may be working on (``held_prompts``).
+started"), what the agent prints on stdout that is no message, prompts to a session that another process
+may be working on (``held_prompts``), and, for a moment, the end of a turn until the journal has it: who opens
+the session then, in whatever client, finds the whole turn.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
-from trunkline.agents.acp.splice.connection import SpliceConnection, settle
+from trunkline.agents.acp.splice.connection import SpliceConnection, settle, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
 from trunkline.agents.acp.splice.journal import SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
@@ -49,6 +50,8 @@ OPEN_LIMIT = 10_000
 """How many requests of the editor are remembered; their answers pass in any case."""
 EARLY_SESSIONS, EARLY_UPDATES = 64, 1000
 """Of how many sessions updates are kept that come before the session is known, and how many of each."""
+STORED_WITHIN = 1.0
+"""Seconds for which the answer to a prompt waits for the journal; a slow one holds it up no longer."""
 _MAKES = ("session/new", "session/fork")
 _OPENS = ("session/load", "session/resume")
 _CONFIGURES = ("session/set_mode", "session/set_config_option", "session/set_model")
@@ -118,6 +121,8 @@ class Splice:
         self._early: dict[str, deque[Mapping[str, Any]]] = {}
         self._outgoing: list[bytes] = []
         self._flushing = False
+        self._unstored = 0
+        """How many answers to prompts wait for the journal, with all that follows them."""
         self._agent_waits: asyncio.Task[None] | None = None
         self._heard = asyncio.Event()
         self._started = asyncio.Event()
@@ -335,8 +340,13 @@ class Splice:
         result = as_object(message.result)
         method = request.method
         if request.prompt is not None and journal is not None:
-            took = journal.answered if method == "session/prompt" else journal.steered
-            took(request.prompt, message)
+            if method != "session/prompt":
+                journal.steered(request.prompt, message)
+                return
+            journal.answered(request.prompt, message)
+            if journal.failure is None:
+                self._unstored += 1
+                self._wait_for(self._until_stored(request.prompt))
             return
         if method == "session/load" and journal is not None:
             journal.end_load()
@@ -380,6 +390,13 @@ class Splice:
         assert self._connection is not None
         self._connection.wait_for(waiting)
 
+    async def _until_stored(self, prompt: OpenPrompt) -> None:
+        try:
+            await wait_for_event(prompt.stored, STORED_WITHIN)
+        finally:
+            self._unstored -= 1
+            self._flush()
+
     # -- to the editor -----------------------------------------------------------------------------
 
     def to_editor(self, line: bytes) -> None:
@@ -391,7 +408,7 @@ class Splice:
 
     def _flush(self) -> None:
         self._flushing = False
-        if not self._outgoing:
+        if not self._outgoing or self._unstored:
             return
         self._outgoing.append(b"")
         data = b"\n".join(self._outgoing)
