@@ -190,6 +190,7 @@ async def main(step):
             await session.prompt("Send a letter")
             while not session.is_suspended:
                 await asyncio.sleep(0.01)
+            await session.durable()  # A client is told no earlier.
             os._exit(9)
         session = await hub.session("s")
         (asked,) = session.open_questions.values()
