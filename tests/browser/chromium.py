@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-SECONDS = 15
+SECONDS = 30
 """How long a page may take for one step."""
 
 

@@ -408,8 +408,10 @@ class Splice:
 
     def _flush(self) -> None:
         self._flushing = False
-        if not self._outgoing or self._unstored:
-            return
+        if self._outgoing and not self._unstored:
+            self._write()
+
+    def _write(self) -> None:
         self._outgoing.append(b"")
         data = b"\n".join(self._outgoing)
         self._outgoing.clear()
@@ -479,4 +481,5 @@ class Splice:
         for journal in self._journals.values():
             journal.close()
         await self.agent.close_agent()
-        self._flush()
+        if self._outgoing:
+            self._write()
