@@ -122,6 +122,22 @@ async def test_a_banner_is_skipped_and_noted() -> None:
         assert await session.prompt("hello") == {"stopReason": "end_turn"}
 
 
+async def test_a_message_with_a_number_that_is_none_is_taken_all_the_same() -> None:
+    async with connected() as connection:
+        session = await talk(connection)
+        assert await session.prompt("nan") == {"stopReason": "end_turn"}
+        assert session.requests.asked == ["craft/drain"]
+        assert session.updates[0]["rawOutput"] == {"mean": None}
+        assert list(connection.noise) == []
+
+
+async def test_an_answer_without_a_newline_before_the_end_counts() -> None:
+    async with connected() as connection:
+        session = await talk(connection)
+        assert await session.prompt("farewell") == {"stopReason": "end_turn"}
+        await soon(connection.ended.wait())
+
+
 async def test_what_comes_before_the_answer_that_names_the_session_is_kept_for_it() -> None:
     async with connected("--early") as connection:
         session = await talk(connection)

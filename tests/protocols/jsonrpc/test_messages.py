@@ -17,6 +17,7 @@ from trunkline.protocols.jsonrpc.messages import (
     Response,
     RpcError,
     parse,
+    parse_loosely,
 )
 
 
@@ -43,6 +44,29 @@ def test_what_is_not_json_is_a_parse_error_without_id(line: bytes) -> None:
     malformed = parse(line)
     assert isinstance(malformed, Malformed)
     assert (malformed.id, malformed.code, malformed.is_answer) == (None, PARSE_ERROR, False)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b"[NaN, -Infinity, Infinity, 1]", [None, None, None, 1]),
+        (b'["caf\xe9"]', ["caf\N{REPLACEMENT CHARACTER}"]),
+        (b'["\\ud800", NaN]', ["\N{REPLACEMENT CHARACTER}", None]),
+        (b"[123456789012345678901234567890, NaN]", [123456789012345678901234567890.0, None]),
+    ],
+)
+def test_what_is_nearly_json_is_mended_where_that_is_wished(written: bytes, read: list[Any]) -> None:
+    line = b'{"jsonrpc":"2.0","id":7,"method":"a","params":' + written + b"}"
+    assert isinstance(parse(line), Malformed)
+    assert parse_loosely(line) == Request(7, "a", read)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"hello", b"{", b"NaN", b"[NaN]", b"1", b'{"a":' * 100_000, b'{"jsonrpc":"2.0","method":"a"} more'],
+)
+def test_what_cannot_be_mended_stays_malformed(line: bytes) -> None:
+    assert parse_loosely(line) == parse(line)
 
 
 @pytest.mark.parametrize(

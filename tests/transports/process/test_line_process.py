@@ -50,6 +50,13 @@ async def test_lines_go_both_ways_and_end_with_the_process() -> None:
         assert pipes.exit_description == "it ended with code 0"
 
 
+async def test_the_last_message_of_a_process_may_lack_its_newline() -> None:
+    async with running("""print('{"a":1}'); print('{"b":2}', end='')""") as pipes:
+        assert await rest_of(pipes) == [b'{"a":1}', b'{"b":2}']
+    async with running("""print('{"a":1}'); print('{"b":', end='')""") as pipes:
+        assert await rest_of(pipes) == [b'{"a":1}'], "half a message is none"
+
+
 async def test_a_server_that_says_more_than_is_read_has_to_wait_and_loses_nothing() -> None:
     many = 20 * module.WAITING
     async with running(f"for n in range({many}): print(n, 'x' * 200)") as pipes:

@@ -30,7 +30,7 @@ from trunkline.protocols.jsonrpc.messages import (
     NoAnswer,
     Params,
     RpcError,
-    parse,
+    parse_loosely,
 )
 from trunkline.transports.process.child import DRAIN, within
 from trunkline.transports.process.line_process import LineProcess
@@ -288,7 +288,7 @@ class AgentConnection:
         for line in lines:
             if self._on_line is not None and self._on_line(line):
                 continue
-            message = parse(line)
+            message = parse_loosely(line)
             if isinstance(message, Malformed) and message.id is None and not message.is_answer:
                 # A banner or a log line, also one in JSON. An error would answer nothing that was asked.
                 self._note_noise(line)

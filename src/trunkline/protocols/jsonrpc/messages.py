@@ -168,6 +168,22 @@ def parse(line: bytes) -> Message | Malformed:
     return Request(_exact(line, id) if type(id) is float else id, method, params)
 
 
+def parse_loosely(line: bytes) -> Message | Malformed:
+    """Say what a line is that its writer took for JSON: NaN, Infinity and bytes that are no UTF-8 are mended.
+
+    Python writes the former for a float that is no number, unless it is told not to. A request that was
+    dropped for it would never be answered.
+    """
+    message = parse(line)
+    if not isinstance(message, Malformed) or message.code != PARSE_ERROR or not line.startswith(b"{"):
+        return message
+    try:
+        fields = json.loads(line.decode(errors="replace"), parse_constant=lambda _: None)
+        return parse(json.dumps(fields).encode())
+    except (ValueError, RecursionError):
+        return message
+
+
 def _exact(line: bytes, id: float) -> Id:
     """Give an id as it was sent: the quick decoder makes a float of a whole number beyond 64 bits."""
     try:

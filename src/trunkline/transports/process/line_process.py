@@ -42,7 +42,7 @@ class LineProcess:
         on_end: Callable[[], None] | None = None,
     ) -> None:
         """Keep lines of up to ``max_line`` bytes, and the last ``stderr_kept`` bytes of stderr."""
-        self._process = ChildProcess(self._take, self._wake, grace=GRACE)
+        self._process = ChildProcess(self._take, self._ended, grace=GRACE)
         self._framer = LineFramer(max_line)
         self._lines: deque[bytes] = deque()
         self._on_lines = on_lines
@@ -186,10 +186,12 @@ class LineProcess:
         if fd != 1:
             self._stderr.feed(data)
             return
-        if self.oversize is not None:
-            return
+        if self.oversize is None:
+            self._take_lines(self._framer.feed(data))
+
+    def _take_lines(self, framed: list[bytes | Oversize]) -> None:
         lines: list[bytes] = []
-        for line in self._framer.feed(data):
+        for line in framed:
             if isinstance(line, Oversize):
                 self.oversize = line
                 break
@@ -204,6 +206,13 @@ class LineProcess:
             self.pause_reading()
         if self.oversize is not None or self._on_lines is None:
             self._wake()
+
+    def _ended(self) -> None:
+        """Take that no more comes, or that the process is finished: its last message may lack the newline."""
+        rest = self._framer.close() if self.oversize is None else []
+        # Else it was killed while it wrote.
+        self._take_lines([line for line in rest if isinstance(line, bytes) and line.endswith(b"}")])
+        self._wake()
 
     def _wake(self) -> None:
         self._changed.set()

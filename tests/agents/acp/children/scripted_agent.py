@@ -314,6 +314,15 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         update(session_id, "tool_call", toolCallId="t2", title="rm -rf")
     elif word == "unknown":
         ask("craft/drain", {"sessionId": session_id}, lambda got: finish(session_id, f"got {outcome(got)}"))
+    elif word == "nan":
+        update(session_id, "tool_call", toolCallId="t4", title="mean", rawOutput={"mean": float("nan")})
+        nan = {"sessionId": session_id, "mean": float("nan")}
+        ask("craft/drain", nan, lambda got: finish(session_id, f"got {outcome(got)}"))
+    elif word == "farewell":
+        result = {"jsonrpc": "2.0", "id": RUNNING.pop(session_id), "result": {"stopReason": "end_turn"}}
+        sys.stdout.write(json.dumps(result))
+        sys.stdout.flush()
+        os._exit(0)
     elif word == "late":
         finish(session_id, "answered")
         update(session_id, "session_info_update", title="A late title")
