@@ -142,6 +142,15 @@ time.sleep(600)
         wait_until_gone(*pids)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells a child that its parent died")
+def test_a_command_ends_with_a_keeper_that_is_killed() -> None:
+    kept = Kept(PROGRAM, "sh", "-c", "trap '' TERM HUP INT; echo $$; while :; do sleep 1; done")
+    (pid,) = kept.pids(1)
+    kept.process.kill()
+    wait_until_gone(pid)
+    kept.close()
+
+
 def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
     program = [sys.executable, "-I", "-S", "-c", WITHOUT_PROCFS]
     kept = Kept(program, "sh", "-c", "sleep 600 & echo $!; exec sleep 600")

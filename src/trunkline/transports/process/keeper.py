@@ -27,6 +27,7 @@ from contextlib import suppress
 PROC = "/proc"
 POLL = 0.02
 HEAD = struct.Struct("!dIQ")
+_PARENT_DEATH_SIGNAL, _SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
 
 
 def request(argv: Sequence[str], env: Mapping[str, str], grace: float) -> bytes:
@@ -79,9 +80,14 @@ class Keeper:
     def _start(self, argv: list[bytes], env: dict[bytes, bytes]) -> int:
         """Start the command in a session of its own; gives the errno if it does not start, else 0."""
         failing, failed = os.pipe()
+        keeper = os.getpid()
         self._leader = os.fork()
         if self._leader == 0:
             try:
+                # Whoever kills every Python leaves the command without a keeper.
+                _set_process(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+                if os.getppid() != keeper:
+                    os._exit(127)
                 for number in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores these
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
@@ -200,14 +206,18 @@ def _children() -> list[int] | None:
 
 
 def _adopt() -> None:
-    """Become the parent of orphans, and be signalled when our own parent ends; Linux only."""
+    """Become the parent of orphans, and be signalled when our own parent ends."""
+    _set_process(_SUBREAPER, 1)
+    # The socket ends with our parent, unless a fork of the parent still holds it.
+    _set_process(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+
+
+def _set_process(attribute: int, value: int) -> None:
+    """Set an attribute of this process; Linux only."""
     if sys.platform == "linux":
         import ctypes
 
-        prctl = ctypes.CDLL(None).prctl
-        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-        # The socket ends with our parent, unless a fork of the parent still holds it.
-        prctl(1, int(signal.SIGTERM), 0, 0, 0)  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(attribute, int(value), 0, 0, 0)
 
 
 def _pass(*_: object) -> None:
