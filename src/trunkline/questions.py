@@ -31,6 +31,8 @@ __all__ = [
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ALLOW_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
+REJECT_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
+"""An option of any other kind is neither a yes nor a no: only its agent knows what it means."""
 
 Outcome = Literal["selected", "accepted", "declined", "cancelled", "expired"]
 """``selected`` carries an option, ``accepted`` carries data; ``cancelled`` only ever means that

@@ -20,6 +20,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.questions import (
     ALLOW_KINDS,
+    REJECT_KINDS,
     ClientCall,
     Coverage,
     Form,
@@ -308,7 +309,7 @@ class TurnContext:
             )
             answered = await self.ask(question, durable_key=durable_key, group=group, lane=lane)
             decision = self._apply_answer(request, covers, answered)
-            if not (answered.option_kind or "reject").startswith(("allow", "reject")):
+            if answered.option_kind not in (None, *ALLOW_KINDS, *REJECT_KINDS):
                 return decision  # Neither a yes nor a no: only the agent knows what it does then.
         if not decision:
             self.denied.add(call_id)

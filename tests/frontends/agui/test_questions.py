@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -106,6 +106,15 @@ def test_an_answer_for_which_there_is_no_option_declines() -> None:
     answer = answered(only_yes, {"approved": False, "reason": "no"})
 
     assert (answer.outcome, answer.option_id, answer.reason) == ("declined", None, "no")
+
+
+def test_a_no_never_chooses_an_option_that_may_be_a_yes() -> None:
+    kinds = {"once": "allow_once", "session": "allow_session", "own": "other"}
+    options = tuple(Option(option_id=name, name=name, kind=cast("Any", kind)) for name, kind in kinds.items())
+
+    answer = answered(Permission(call_id="c1", options=options), False)
+
+    assert (answer.outcome, answer.option_id) == ("declined", None)
 
 
 @pytest.mark.parametrize("question", [PERMISSION, FORM, LINK])

@@ -1,7 +1,7 @@
 """Answers as pages give them."""
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -57,6 +57,14 @@ def answer(**fields: Any) -> Answer:
 )
 def test_an_answer_is_read_as_its_question_wants_it(question: ev.Asked, given: Any, expected: Answer) -> None:
     assert reply_to(question, given, "me") == expected
+
+
+def test_a_no_never_chooses_an_option_that_may_be_a_yes() -> None:
+    kinds = {"once": "allow_once", "session": "allow_session", "own": "other"}
+    options = tuple(Option(option_id=name, name=name, kind=cast("Any", kind)) for name, kind in kinds.items())
+    question = asked(Permission(call_id="c1", options=options))
+    assert reply_to(question, {"approved": False}, "me") == answer(outcome="declined")
+    assert reply_to(question, {"optionId": "session"}, "me") == answer(option_id="session")
 
 
 @pytest.mark.parametrize(

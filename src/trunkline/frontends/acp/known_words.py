@@ -54,10 +54,14 @@ def plan_entry(entry: ev.PlanEntry) -> dict[str, str]:
 
 
 def option_kind(kind: str) -> str:
-    """Give the kind of a permission's option; one that is not known allows at most once."""
+    """Give the kind of a permission's option.
+
+    One that is not known may allow anything: a client that refuses, or allows once, by the kind of an option
+    must not find it.
+    """
     if kind in _OPTION_KINDS:
         return kind
-    return "allow_once" if kind.startswith("allow") else "reject_once"
+    return "reject_once" if kind.startswith("reject") else "allow_always"
 
 
 def stop_reason(reason: str) -> str:

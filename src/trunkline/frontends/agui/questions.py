@@ -14,7 +14,7 @@ from trunkline.content import Content
 from trunkline.errors import InvalidCommand
 from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
-from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Permission
+from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, ClientCall, Form, Link, Permission
 
 __all__ = ["CLIENT_MESSAGE_ID", "answer_of", "interrupt_of", "outcome_of"]
 
@@ -144,7 +144,8 @@ def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Ans
             raise InvalidCommand(
                 f'interrupt {made["question_id"]} wants {{"approved": true or false}} as payload'
             )
-        wanted = [option for option in question.options if (option.kind in ALLOW_KINDS) == approved]
+        kinds = ALLOW_KINDS if approved else REJECT_KINDS
+        wanted = [option for option in question.options if option.kind in kinds]
         wanted.sort(key=lambda option: not option.kind.endswith("_once"))
         if not wanted:
             return Answer(outcome="declined", reason=reason, **made)

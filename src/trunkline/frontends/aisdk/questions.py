@@ -12,7 +12,7 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.content_parts import block_part
 from trunkline.frontends.aisdk.tool_calls import CallView
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject
-from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
+from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, Form, Link, Permission
 
 __all__ = [
     "approval_about",
@@ -154,7 +154,8 @@ def permission_answer(asked: ev.Asked, given: Mapping[str, Any], by: str | None)
             raise InvalidCommand(
                 f'the question {asked.question_id} wants {{"approved": true or false}}, or an optionId'
             )
-        wanted = [one for one in question.options if (one.kind in ALLOW_KINDS) == approved]
+        kinds = ALLOW_KINDS if approved else REJECT_KINDS
+        wanted = [one for one in question.options if one.kind in kinds]
         wanted.sort(key=lambda one: not one.kind.endswith("_once"))
         if not wanted and approved and question.options:
             raise InvalidCommand(f"the question {asked.question_id} has no option that allows the call")

@@ -74,16 +74,34 @@ async def test_a_person_chooses_among_the_agents_own_options(chosen: str, status
     assert [notice.code for notice in only(events, ev.Notice)] == []
 
 
-async def test_an_option_of_an_unknown_kind_is_journalled_as_what_was_sent_and_not_as_a_refusal() -> None:
+@pytest.mark.parametrize("kind", ["yolo", "allow_session"])
+async def test_an_option_of_an_unknown_kind_is_journalled_as_what_was_sent_and_not_as_a_refusal(
+    kind: str,
+) -> None:
     options = [
         {"optionId": "y", "name": "Yes", "kind": "allow_once"},
-        {"optionId": "yolo", "name": "Yolo", "kind": "yolo"},
+        {"optionId": "yolo", "name": "Yolo", "kind": kind},
     ]
     got, events = await outcomes(RUN, answer="yolo", options=options)
     assert got == [select("yolo")]
     (answered,) = only(events, ev.Answered)
-    assert (answered.option_id, answered.option_kind) == ("yolo", "yolo")
+    assert (answered.option_id, answered.option_kind) == ("yolo", kind)
     assert "denied" not in [update.status for update in only(events, ev.ToolUpdate)]
+
+
+async def test_options_without_a_kind_are_for_a_person_alone() -> None:
+    options = [{"optionId": "y", "name": "Yes"}, {"optionId": "n", "name": "No", "kind": None}]
+    got, events = await outcomes(RUN, answer="y", options=options)
+    assert got == [select("y")]
+    (asked,) = only(events, ev.Asked)
+    assert isinstance(asked.question, PermissionQuestion)
+    assert [(option.name, option.kind) for option in asked.question.options] == [
+        ("Yes", "other"),
+        ("No", "other"),
+    ]
+    for policy in (Policy.allow_all(), Policy.deny()):
+        assert (await outcomes(RUN, policy=policy, options=options))[0] == [CANCELLED]
+    assert (await outcomes(RUN, permission="allow", options=options))[0] == [CANCELLED]
 
 
 async def test_a_permission_without_an_earlier_tool_call_announces_the_call() -> None:

@@ -28,6 +28,10 @@ CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 """
 
 
+NO_KIND = "other"
+"""The kind of an option whose kind is missing, or is no text."""
+
+
 class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent asks permission for, as a callable ``permission=`` is given it."""
 
@@ -45,13 +49,17 @@ class PermissionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_options(params: Any) -> tuple[Option, ...]:
-    """Read the options of a session/request_permission; at least one must be readable."""
+    """Read the options of a session/request_permission; at least one must be readable.
+
+    One without a kind is for a person alone to choose, as one of a kind that we do not know.
+    """
     given: Any = fields_of(params).get("options")
     options: dict[str, Option] = {}
     for entry in cast("list[Any]", given) if isinstance(given, list) else []:
         fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
         option_id, kind = fields.get("optionId"), fields.get("kind")
-        if isinstance(option_id, str) and isinstance(kind, str):
+        if isinstance(option_id, str):
+            kind = kind if isinstance(kind, str) and kind else NO_KIND
             name = fields.get("name")
             label = name if isinstance(name, str) and name.strip() else option_id
             # Of two with one id only the first can be meant by an answer.

@@ -30,7 +30,7 @@ from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS
-from trunkline.questions import ALLOW_KINDS, Option
+from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, Option
 from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.session.permissions import command_block
 from trunkline.workspace.always import command_in
@@ -201,7 +201,7 @@ class PermissionRequests:
             self._scope.notice(
                 "A tool call was refused", f"{call.title or call.name}: {reason}", "permission_without_once"
             )
-        if option is not None and not option.kind.startswith(("allow", "reject")):
+        if option is not None and option.kind not in ALLOW_KINDS | REJECT_KINDS:
             return option  # Of a kind that we do not know: what the agent does next shows what it meant.
         if not decision or option is None:
             for event in self._decoder.denied(native_id, reason or "the user refused it"):
