@@ -473,6 +473,17 @@ async def test_any_session_of_the_agent_can_be_replayed(home: Path, late: tuple[
             await soon(client.replay("nothing"))
 
 
+async def test_a_replay_counts_although_the_agent_does_not_close_the_session(home: Path, caplog: Any) -> None:
+    async with client_of(home, "--refuse", "close") as client:
+        await soon(client.prompt("hello"))
+        first = client.session_id
+        assert first is not None
+        await soon(client.new_session())
+        events = await soon(client.replay(first))
+        assert [m.text for m in fold(events).messages] == ["hello", "You said hello"]
+    assert f"keeps the session {first} open" in caplog.text
+
+
 # -- files and terminals ---------------------------------------------------------------------------
 
 

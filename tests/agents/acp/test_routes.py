@@ -75,6 +75,17 @@ def test_odd_updates_and_notifications_harm_nothing() -> None:
     assert got == []
 
 
+def test_an_update_that_names_no_session_or_is_flat_is_that_of_the_one_session() -> None:
+    known, a, b = routes(), list[Any](), list[Any]()
+    known.attach("a", a.append, RefusesAll())
+    known.take_notification("session/update", {"update": {"sessionUpdate": "x"}})
+    known.take_notification("session/update", {"sessionId": "a", "sessionUpdate": "y", "n": 1})
+    assert a == [{"sessionUpdate": "x"}, {"sessionUpdate": "y", "n": 1}]
+    known.attach("b", b.append, RefusesAll())
+    known.take_notification("session/update", {"update": {"sessionUpdate": "x"}})
+    assert (len(a), b) == (2, []), "of two sessions nobody knows which is meant"
+
+
 def test_a_notification_without_a_session_goes_to_all_or_waits_for_the_first() -> None:
     known, a, b = routes(), list[str](), list[str]()
     known.take_notification("_auth/status", {"ok": True})

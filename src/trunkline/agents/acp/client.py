@@ -46,6 +46,8 @@ log = logging.getLogger("trunkline.acp")
 
 SESSION_WITHIN = 120.0
 """Seconds for the answer to session/new, load and resume."""
+CLOSE_WITHIN = 5.0
+"""Seconds for the answer to session/close."""
 CANCEL_WITHIN = 5.0
 """Seconds that a prompt waits for the one before, if that was cancelled."""
 
@@ -325,10 +327,17 @@ class AcpClient:
                 if session_id == self.session_id:
                     connection.attach(session_id, self._deliver, self._requests)
             if session_id != self.session_id and capability(self.initialize, "sessionCapabilities", "close"):
-                await self._request("session/close", {"sessionId": session_id}, SESSION_WITHIN)
+                await self._close_session(session_id)
             if replay.is_full:
                 raise AgentError(f"{self.card.name} replays more of {session_id!r} than can be kept")
             return decode_replay(replay.updates, profile=self._profile)
+
+    async def _close_session(self, session_id: str) -> None:
+        """Let the agent free a session that was only read; what it replayed counts also if it cannot."""
+        try:
+            await self._request("session/close", {"sessionId": session_id}, CLOSE_WITHIN)
+        except AgentError as error:
+            log.warning("%s keeps the session %s open: %s", self.card.name, session_id, error)
 
     # -- prompts -----------------------------------------------------------------------------------
 

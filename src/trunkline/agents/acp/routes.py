@@ -105,7 +105,9 @@ class SessionRoutes:
         session_id: Any = fields.get("sessionId")
         route = self._routes.get(session_id) if isinstance(session_id, str) else None
         if method == "session/update":
-            update: Any = fields.get("update")
+            update = update_in(fields)
+            if session_id is None and len(self._routes) == 1:
+                session_id, route = next(iter(self._routes.items()))
             if isinstance(update, dict) and isinstance(session_id, str):
                 self._take_update(session_id, route, cast("dict[str, Any]", update))
             else:
@@ -171,3 +173,10 @@ class SessionRoutes:
     def _give(self, waiting: Wait) -> None:
         if waiting is not None:
             self._wait_for(waiting)
+
+
+def update_in(fields: Mapping[str, Any]) -> Any:
+    """Give the update of a session/update; some agents write its members beside the session's id."""
+    if "update" not in fields and isinstance(fields.get("sessionUpdate"), str):
+        return {name: value for name, value in fields.items() if name != "sessionId"}
+    return fields.get("update")

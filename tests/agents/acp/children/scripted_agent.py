@@ -23,7 +23,7 @@ parser.add_argument("--log", type=Path)
 parser.add_argument("--banner", action="store_true", help="begin with lines that are no messages")
 parser.add_argument("--version", type=int, default=1)
 parser.add_argument("--mute", action="store_true", help="answer nothing at all")
-parser.add_argument("--refuse", choices=["load", "resume", "new"], action="append", default=[])
+parser.add_argument("--refuse", choices=["load", "resume", "new", "close"], action="append", default=[])
 parser.add_argument("--broken", default="", help="crash in load, resume; be silent in new; give no id in new")
 parser.add_argument("--offer", default="load,resume,list,close,delete,fork")
 parser.add_argument("--prompts", default="image,audio,embeddedContext")
@@ -459,6 +459,8 @@ def take(message: Json) -> None:
     elif method == "session/set_model" and args.options == "legacy":
         STATE["model"] = params["modelId"]
         answer(id, {})
+    elif method == "session/close" and "close" in args.refuse:
+        refuse(id, -32601, "Method not found")
     elif method in ("session/close", "session/delete", "logout"):
         if method == "session/delete" and args.home:
             (args.home / f"{params['sessionId']}.json").unlink(missing_ok=True)

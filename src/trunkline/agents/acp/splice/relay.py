@@ -21,6 +21,7 @@ import orjson
 from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
+from trunkline.agents.acp.routes import update_in
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
 from trunkline.agents.acp.splice.connection import SpliceConnection, settle, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
@@ -287,7 +288,7 @@ class Splice:
         session_id = params.get("sessionId")
         journal = self._journals.get(session_id) if isinstance(session_id, str) else None
         if message.method == "session/update":
-            update = as_object(params.get("update"))
+            update = as_object(update_in(params))
             if journal is None or not journal.is_foreign or update.get("sessionUpdate") in FACTS:
                 self.to_editor(raw)
             if journal is not None:
