@@ -378,6 +378,29 @@ def test_a_call_that_never_ends_is_settled_with_the_turn(stop_reason: str, statu
     assert decoder.close(stop_reason) == []
 
 
+@pytest.mark.parametrize(
+    ("stop_reason", "status"), [("end_turn", "completed"), ("cancelled", "cancelled"), ("failed", "failed")]
+)
+def test_a_permission_that_is_no_call_ends_with_the_turn(stop_reason: str, status: str) -> None:
+    decoder = in_turn()
+    decoder.permission({"toolCall": {"toolCallId": "confirmation", "title": "Confirm Agent Actions"}})
+    [end] = decoder.close(stop_reason)
+    assert isinstance(end, ev.ToolUpdate)
+    assert end.status == status
+
+
+def test_a_permission_that_shows_nothing_is_about_the_calls_that_wait() -> None:
+    decoder = in_turn()
+    for call_id, status in (("a", "pending"), ("b", "completed"), ("c", "in_progress")):
+        feed(decoder, {"sessionUpdate": "tool_call", "toolCallId": call_id, "title": "T", "status": status})
+    decoder.permission({"toolCall": {"toolCallId": "all", "title": "Confirm Agent Actions"}})
+    decoder.permission({"toolCall": {"toolCallId": "own", "title": "Ask", "rawInput": {"command": "ls"}}})
+    assert [call.native_id for call in decoder.asked_with("all")] == ["a", "c"]
+    assert [decoder.asked_with(call_id) for call_id in ("own", "a", "unknown")] == [[], [], []]
+    decoder.permission({"toolCall": {"toolCallId": "a"}})
+    assert [call.native_id for call in decoder.asked_with("all")] == ["c"]
+
+
 def test_a_call_with_a_result_and_no_end_is_completed() -> None:
     decoder = in_turn()
     feed(decoder, {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "rawOutput": {"n": 1}})

@@ -118,7 +118,7 @@ class AcpSession:
         self._cancel_idle_timer()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
-        stop_reason = "end_turn"
+        stop_reason = "failed"
         try:
             result = await self._answer(future, connection, ctx)
             await native.held.released.wait()

@@ -105,27 +105,34 @@ class AcpDecoder:
         self._calls.cancelled = True
 
     def close(self, stop_reason: str = "end_turn") -> list[ev.AnyEvent]:
-        """End the turn: give what is left open an end; a second call gives nothing."""
+        """End the turn: give what is left open an end; a second call gives nothing.
+
+        ``stop_reason`` is the agent's, or ``failed`` for a turn that it did not end.
+        """
         if not self.in_turn:
             return []
         cancelled = stop_reason == "cancelled"
         out = self._flush()
         for lane in self._lanes.innermost_first():
-            out += self._settle(lane.name, cancelled)
+            out += self._settle(lane.name, stop_reason)
             outcome = lane.outcome or ("cancelled" if cancelled else "completed")
             out.append(self._lanes.finish(lane, outcome))
-        out += self._settle(None, cancelled)
+        out += self._settle(None, stop_reason)
         out += self._compactions.close(cancelled=cancelled)
         self.in_turn = False
         return out
 
-    def _settle(self, lane: str | None, cancelled: bool) -> list[ev.AnyEvent]:
-        """End the calls that a lane left open; nobody says that one succeeded of which no result is known."""
+    def _settle(self, lane: str | None, stop_reason: str) -> list[ev.AnyEvent]:
+        """End the calls that a lane left open; nobody says that one succeeded of which no result is known.
+
+        Of a permission that is no call nothing more comes: what was asked about went on.
+        """
         out: list[ev.AnyEvent] = []
         for call in self._calls.open_in(lane):
-            if cancelled:
+            went_on = call.asked and not call.reported and stop_reason != "failed"
+            if stop_reason == "cancelled":
                 out += self._calls.settle(call, "cancelled", CANCELLED)
-            elif call.raw_output is not None or call.tool_response is not None:
+            elif went_on or call.raw_output is not None or call.tool_response is not None:
                 out += self._calls.settle(call, "completed", None)
             else:
                 out += self._calls.settle(call, "failed", UNFINISHED)
@@ -187,7 +194,7 @@ class AcpDecoder:
             return []
         meta = merge(as_object(params.get("_meta")), as_object(call.get("_meta")))
         out = self._ensure_turn()
-        out += self._tool_call({**call, "_meta": meta}) or []
+        out += self._tool_call({**call, "_meta": meta, "sessionUpdate": None}) or []
         if (known := self._calls.get(native_id)) is not None:
             known.asked = True
         return out
@@ -195,6 +202,10 @@ class AcpDecoder:
     def asked_about(self, shown: Mapping[str, Any], /) -> str | None:
         """Give the agent's id of the call that the ``toolCall`` of a permission shows."""
         return self._calls.asked_about(shown)
+
+    def asked_with(self, native_id: str) -> list[CallState]:
+        """Give the calls that a permission is about which shows nothing of its own."""
+        return self._calls.asked_with(native_id)
 
     def denied(self, native_id: str, reason: str | None = None) -> list[ev.AnyEvent]:
         """Take that a call was refused; what the agent says of its end after that is not new."""
@@ -322,6 +333,7 @@ class AcpDecoder:
             out.append(event)
         else:
             out += self._flush()
+        call.reported = call.reported or update.get("sessionUpdate") is not None
         events, readable = self._calls.update(call, update, announced=announced)
         if call.is_final:
             out += self._lane_ends_with(call)

@@ -45,6 +45,8 @@ class CallState:
         """What came with updates that changed nothing else: it goes along with the next event."""
         self.asked = False
         """Whether a permission was asked for it."""
+        self.reported = False
+        """Whether the agent said anything of it besides asking."""
         self.warned = False
 
     @property
@@ -96,6 +98,16 @@ class ToolCalls:
             ):
                 return call.native_id
         return native_id
+
+    def asked_with(self, native_id: str) -> list[CallState]:
+        """Give the calls that a permission is about which is no call itself and shows nothing.
+
+        OpenHands announces its calls, and then asks to "Confirm Agent Actions": all that wait are meant.
+        """
+        own = self._calls.get(native_id)
+        if own is None or own.reported or own.input is not None or own.locations or own.content:
+            return []
+        return [call for call in self._calls.values() if call.reported and not (call.asked or call.is_final)]
 
     def is_of_earlier_turn(self, native_id: str) -> bool:
         """Whether a call is one of an earlier turn, which is over."""

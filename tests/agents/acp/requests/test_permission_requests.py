@@ -145,6 +145,43 @@ async def test_a_permission_under_an_id_of_its_own_is_about_the_call_with_the_sa
     assert ended == {"c0": "completed", "c1": "denied", "c2": "completed", "c3": "failed", "c4": "denied"}
 
 
+@pytest.mark.parametrize(
+    ("policy", "outcome", "is_asked"),
+    [
+        (Policy(default="allow", rules=(Rule(decision="deny", command="rm *"),)), "abort", False),
+        (Policy(default="allow", rules=(Rule(decision="deny", tool="terminal"),)), "abort", False),
+        (Policy(default="allow", rules=(Rule(decision="deny", path="secret/**"),)), "abort", False),
+        (Policy.read_only(), "abort", False),
+        (Policy(default="allow", rules=(Rule(decision="ask", kind="execute"),)), "proceed", True),
+        (Policy(rules=(Rule(decision="allow", kind="other"),)), "proceed", True),
+        (Policy.allow_all(), "proceed", False),
+    ],
+)
+async def test_a_permission_that_shows_nothing_is_judged_by_the_calls_that_wait(
+    policy: Policy, outcome: str, is_asked: bool
+) -> None:
+    """OpenHands announces its calls, and then asks to "Confirm Agent Actions"."""
+    got: list[Any] = []
+
+    async def script(far: Far, prompt: Prompt) -> None:
+        call: dict[str, Any] = {"toolCallId": "c1", "name": "terminal", "title": "tidy up", "kind": "execute"}
+        far.update("tool_call", **call, rawInput={"command": "rm -rf build"})
+        far.update("tool_call", toolCallId="c2", kind="edit", rawInput={"path": "/w/secret/key"})
+        got.append(
+            await far.permission(toolCallId="confirmation", title="Confirm Agent Actions", kind="other")
+        )
+
+    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
+        session = await hub.create()
+        await collect(session, "go", {ev.Asked: choose(session, "proceed")})
+        events = await events_of(session)
+    assert got == [select(outcome)]
+    assert bool(only(events, ev.Asked)) is is_asked
+    if is_asked:
+        shown = [update.content for update in only(events, ev.ToolUpdate) if update.content]
+        assert shown == [(TextBlock(text="$ rm -rf build"),)], "the person sees what the question is about"
+
+
 async def test_what_the_agent_said_of_the_call_before_counts_for_the_policy() -> None:
     got: list[Any] = []
 

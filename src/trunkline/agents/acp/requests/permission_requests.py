@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import inspect
 import logging
+import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Union, cast, get_args
+
+from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_options import (
@@ -53,6 +56,7 @@ class CallView(Protocol):
     """A tool call as far as the agent has described it."""
 
     call_id: str
+    native_id: str
     lane: str | None
     name: str
     title: str | None
@@ -76,6 +80,10 @@ class CallDecoder(Protocol):
 
     def asked_about(self, shown: Mapping[str, Any], /) -> str | None:
         """Give the agent's id of the call that a permission shows."""
+        ...
+
+    def asked_with(self, native_id: str) -> Sequence[CallView]:
+        """Give the calls that a permission is about which shows nothing of its own."""
         ...
 
     def permission(self, params: Mapping[str, Any], /) -> Sequence[ev.Event]:
@@ -162,7 +170,13 @@ class PermissionRequests:
     async def _decide(
         self, turn: TurnContext, call: CallView, options: tuple[Option, ...], params: dict[str, Any]
     ) -> Decision:
-        request = describe_request(call)
+        others = self._decoder.asked_with(call.native_id)
+        request = describe_request(call, others)
+        denials = (turn.policy_denial(describe_request(other)) for other in others)
+        if (denial := next(filter(None, denials), None)) is not None:
+            decision = Decision(allowed=False, call_id=call.call_id, reason=denial, by="policy")
+            turn.record(request, decision)
+            return decision
         if turn.covers(request) is None:
             options = without_always(options)
         turn.inputs[call.call_id] = call.input
@@ -275,11 +289,30 @@ def _decision(request: ToolRequest, allowed: bool, reason: str, option_id: str |
     )
 
 
-def describe_request(call: CallView) -> ToolRequest:
+def describe_request(call: CallView, others: Sequence[CallView] = ()) -> ToolRequest:
     """Describe a call to the policy, by what the agent says of it and by what it shows.
 
     A command is executed and a diff is an edit, whatever kind the agent gives: the policy judges by each.
+    A question about ``others`` is judged by what each of them does, and shows their commands.
     """
+    own = _describe(call)
+    if not others:
+        return own
+    parts = [own, *map(_describe, others)]
+    kinds = dict.fromkeys(kind for part in parts for kind in (part.kind, *part.also_kinds))
+    commands = [command_in(part.input) if part.command is None else part.command for part in parts]
+    lines = [one if isinstance(one, str) else shlex.join(one) for one in commands if one is not None]
+    kind = "execute" if lines else own.kind
+    return replace(
+        own,
+        kind=kind,
+        also_kinds=tuple(one for one in kinds if one != kind),
+        paths=tuple(dict.fromkeys(path for part in parts for path in part.named_paths)),
+        command="\n".join(lines) or None,
+    )
+
+
+def _describe(call: CallView) -> ToolRequest:
     declared = cast("ev.ToolKind", call.kind)
     command = _command_of(call)
     diffs = [block.path for block in call.content if isinstance(block, DiffBlock)]
