@@ -89,6 +89,15 @@ def test_what_is_no_command_is_none(args: Any) -> None:
     assert command_in(args) is None
 
 
+def test_what_a_text_editor_is_told_is_no_command() -> None:
+    """https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/text-editor-tool has the words."""
+    for word in ("view", "create", "str_replace", "insert", "undo_edit"):
+        assert command_in({"command": word, "path": "/w/a.txt"}) is None
+        assert command_in({"command": word}) == word
+    assert command_in({"command": "rm", "path": "/w/a.txt"}) == "rm"
+    assert command_in({"command": "create; rm x", "path": "/w/a.txt"}) == "create; rm x"
+
+
 def test_a_tool_that_executes_is_covered_for_exactly_its_arguments() -> None:
     one, same, other = (coverage_of("python", "execute", {"code": code}) for code in ("1", "1", "2"))
     assert one == same != other

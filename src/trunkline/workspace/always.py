@@ -46,6 +46,8 @@ _LOOKS = _names(
     "readlink realpath sha1sum sha256sum stat tac tail tr type uname wc which whoami"
 )
 _COMMAND_KEYS = ("command", "cmd")
+# What the text editor of Anthropic's models, which OpenHands and others have too, is told in "command".
+_EDITOR_WORDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
 _WORD_KEYS = ("args", "arguments", "argv")
 # What else makes another command of the same words: where it runs, and what it reads.
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
@@ -64,6 +66,8 @@ def command_in(input: Any) -> tuple[str, ...] | str | None:
     more: Any = next((arguments[key] for key in _WORD_KEYS if arguments.get(key)), ())
     for key in _COMMAND_KEYS:
         given: Any = arguments.get(key)
+        if isinstance(given, str) and given in _EDITOR_WORDS and isinstance(arguments.get("path"), str):
+            continue
         if isinstance(given, str):
             return _with_words(given, more)
         words = _words(given)
