@@ -276,6 +276,47 @@ async def test_a_file_that_the_policy_asks_about_is_asked_at_the_editor(tmp_path
         await finish(pair, editor_id, agent_id)
 
 
+async def test_our_own_question_shows_the_editor_what_it_is_about(tmp_path: Path) -> None:
+    there = tmp_path / "there.txt"
+    there.write_text("old")
+    run = {"command": "ls", "args": ["-l"], "env": [{"name": "LD_PRELOAD", "value": "./x.so"}], "cwd": "/usr"}
+    write = {"path": str(there), "content": "new"}
+    diff = {"type": "diff", "path": str(there), "oldText": "old", "newText": "new"}
+    text = {"type": "text", "text": "/usr $ LD_PRELOAD=./x.so ls -l"}
+    shown = {
+        "terminal/create": (run, {"kind": "execute", "content": [{"type": "content", "content": text}]}),
+        "fs/write_text_file": (
+            write,
+            {"kind": "edit", "locations": [{"path": str(there)}], "content": [diff]},
+        ),
+        "fs/read_text_file": ({"path": "/tmp/x"}, {"kind": "read", "locations": [{"path": "/tmp/x"}]}),
+    }
+    async with paired(tmp_path, policy=rules("ask")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        for method, (params, expected) in shown.items():
+            pair.agent.send(id=7, method=method, params={"sessionId": "native-1", **params})
+            ours = await pair.editor.next()
+            call = ours["params"]["toolCall"]
+            assert {name: call[name] for name in expected} == expected
+            pair.editor.send(id=ours["id"], result=selected("reject_once"))
+            assert "refused by acp" in (await pair.agent.until(id=7))["error"]["message"]
+        await finish(pair, editor_id, agent_id)
+
+
+async def test_what_might_never_end_is_not_read_before_it_is_written(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    async with paired(tmp_path, policy=rules("ask")) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        for path in (str(pipe), "/dev/zero", str(tmp_path)):
+            params = {"sessionId": "native-1", "path": path, "content": "x"}
+            pair.agent.send(id=7, method="fs/write_text_file", params=params)
+            ours = await pair.editor.next()
+            assert "oldText" not in ours["params"]["toolCall"]["content"][0]
+            pair.editor.send(id=ours["id"], result=selected("reject_once"))
+            await pair.agent.until(id=7)
+        await finish(pair, editor_id, agent_id)
+
+
 async def test_our_own_question_at_the_editor_is_withdrawn_when_another_client_answers(
     tmp_path: Path,
 ) -> None:

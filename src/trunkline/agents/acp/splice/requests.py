@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import stat
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
 
@@ -24,9 +25,11 @@ from trunkline.agents.acp.splice.connection import OwnIds, request_line
 from trunkline.agents.acp.splice.journal import BY, SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, methods_if_ambiguous
 from trunkline.commands import Answer
+from trunkline.content import DiffBlock
 from trunkline.errors import Denied, TrunklineError
 from trunkline.own_files import own_file
 from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.content import tool_content_to_wire
 from trunkline.protocols.acp.fields import as_object, text_in
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import (
@@ -42,6 +45,7 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 from trunkline.questions import Form, Permission
 from trunkline.session.context import CURRENT
+from trunkline.session.permissions import ToolRequest, command_block
 from trunkline.session.session import Session
 from trunkline.session.view import SessionView
 from trunkline.workspace.guard import TextChange
@@ -57,6 +61,8 @@ ELICITATION = "elicitation/create"
 ASKING = (PERMISSION, ELICITATION)
 """What is a question of the session too."""
 
+TEXT_SHOWN = 10 * 1024 * 1024
+"""Bytes of a file that is to be written, of which the change is shown."""
 CONCLUDED_WITHIN = 10.0
 """Seconds in which an answer of the editor must be in the journal before what follows it is."""
 
@@ -79,6 +85,8 @@ class AgentRequest:
         """The question that it is in the session."""
         self.own_id: str | None = None
         """The permission that we ask the editor for because of it."""
+        self.text_before: str | None = None
+        """What is in the file that it would write, once that was read."""
         self.task: asyncio.Task[None] | None = None
 
 
@@ -256,6 +264,7 @@ class SpliceRequests:
         own_id = request.own_id = self._ids.next()
         self._own[own_id] = request
         call = {"toolCallId": question.call_id or own_id, "title": question.message, "status": "pending"}
+        call |= _shown(request)
         options = [
             {"optionId": option.option_id, "name": option.name, "kind": option.kind}
             for option in question.options
@@ -407,16 +416,40 @@ def _chosen(request: AgentRequest, question: Permission, outcome: dict[str, Any]
     return None if once is None else once.option_id
 
 
+class _Command(NamedTuple):
+    command: tuple[str, ...] | str
+    env: dict[str, str]
+    cwd: str | None
+
+
+def _read_command(request: AgentRequest) -> _Command:
+    wanted = read_params(wire.CreateTerminalRequest, request.params)
+    words = (wanted.command, *wanted.args)
+    command = words if wanted.args or is_program(wanted.command) else wanted.command
+    return _Command(command, {variable.name: variable.value for variable in wanted.env}, wanted.cwd)
+
+
+def _shown(request: AgentRequest) -> dict[str, Any]:
+    """Show the person at the editor what a file or a command is about: the whole of it is approved."""
+    if request.method == RUN:
+        command, env, cwd = _read_command(request)
+        about = ToolRequest(call_id="", kind="execute", command=command, env=env, cwd=cwd)
+        content = [tool_content_to_wire(block, ()) for block in command_block(about)]
+        return {"kind": "execute", "content": content}
+    path = text_in(request.params, "path") or ""
+    if request.method == READ:
+        return {"kind": "read", "locations": [{"path": path}]}
+    change = DiffBlock(path=path, old=request.text_before, new=str(request.params.get("content")))
+    return {"kind": "edit", "locations": [{"path": path}], "content": [tool_content_to_wire(change, ())]}
+
+
 async def _judge(request: AgentRequest, view: SessionView) -> None:
     """Ask the policy about a file or a command; raises what refuses it."""
     guard = view.guard
     assert guard is not None, "a session has a guard"
     if request.method == RUN:
-        wanted = read_params(wire.CreateTerminalRequest, request.params)
-        words = (wanted.command, *wanted.args)
-        command = words if wanted.args or is_program(wanted.command) else wanted.command
-        env = {variable.name: variable.value for variable in wanted.env}
-        await guard.check_command(command, env, wanted.cwd or view.cwd or os.getcwd())
+        command, env, cwd = _read_command(request)
+        await guard.check_command(command, env, cwd or view.cwd or os.getcwd())
         return
     path = text_in(request.params, "path") or ""
     check_absolute("path", path)
@@ -424,16 +457,31 @@ async def _judge(request: AgentRequest, view: SessionView) -> None:
     if request.method == READ:
         await guard.check_file("read", path, resolved)
         return
+
+    async def text_before() -> str | None:
+        request.text_before = await asyncio.to_thread(_read, path)
+        return request.text_before
+
     text = str(request.params.get("content"))
-    await guard.check_file("edit", path, resolved, TextChange(text, lambda: asyncio.to_thread(_read, path)))
+    await guard.check_file("edit", path, resolved, TextChange(text, text_before))
 
 
 def _read(path: str) -> str | None:
+    """Give the text of a file; None for what is too long, and for pipes and devices: they may never end."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except (OSError, ValueError):
         return None
+    try:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > TEXT_SHOWN:
+            return None
+        with open(opened, encoding="utf-8", closefd=False) as file:
+            return file.read(TEXT_SHOWN)
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(opened)
 
 
 _DISCARDED = AgentRequest(b"", Request(None, ""))
