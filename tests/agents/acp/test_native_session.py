@@ -236,7 +236,10 @@ async def test_a_process_that_dies_while_it_loads_is_replaced_for_a_new_session(
 
 @pytest.mark.parametrize(
     ("broken", "why"),
-    [("silent-new", "did not answer session/new within 0.5 s"), ("nameless", "without a sessionId")],
+    [
+        ("silent-new", r"did not answer session/new within 0.5 s \(stderr: no room today\)"),
+        ("nameless", "without a sessionId"),
+    ],
 )
 async def test_an_agent_that_makes_no_session_is_given_up(tmp_path: Path, broken: str, why: str) -> None:
     async with world(tmp_path, "--broken", broken, session_within=0.5) as here:

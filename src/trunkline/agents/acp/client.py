@@ -412,7 +412,8 @@ class AcpClient:
         except RpcError as error:
             raise self._explain(error, method) from None
         except TimeoutError:
-            raise AgentError(f"{self.card.name} did not answer {method} within {timeout:g} s") from None
+            why = f"did not answer {method} within {timeout:g} s"
+            raise AgentError(self._connected().blame(why, self.card.name)) from None
         return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
 
     def _explain(self, error: RpcError, what: str) -> AgentError:

@@ -154,15 +154,15 @@ class AgentConnection:
             answer = await self.request("initialize", sent, timeout=self._handshake_within)
         except TimeoutError:
             why = f"did not answer initialize within {self._handshake_within:g} s"
-            raise HandshakeFailed(self._blame(f"{why}; {_IS_IT_ACP}")) from None
+            raise HandshakeFailed(self.blame(f"{why}; {_IS_IT_ACP}")) from None
         except AgentExited as error:
             doubt = "" if self.stderr.strip() else f"; {_IS_IT_ACP}"
             raise HandshakeFailed(f"initialize was not answered: {error}{doubt}") from None
         except RpcError as error:
             doubt = f"; {_IS_IT_ACP}" if error.rpc_code in _NOT_ACP else ""
-            raise HandshakeFailed(self._blame(f"refused initialize: {error}{doubt}")) from None
+            raise HandshakeFailed(self.blame(f"refused initialize: {error}{doubt}")) from None
         if not isinstance(answer, dict):
-            raise HandshakeFailed(self._blame("answered initialize with something that is no object"))
+            raise HandshakeFailed(self.blame("answered initialize with something that is no object"))
         self.initialize = cast("dict[str, Any]", answer)
         # "If the Client does not support the version specified by the Agent in the initialize response, the
         # Client SHOULD close the connection and inform the user about it."
@@ -357,9 +357,10 @@ class AgentConnection:
         """The error that says why the agent cannot answer any more."""
         return AgentExited(f"the agent {self.command} is gone: {self.exit or 'its connection was closed'}")
 
-    def _blame(self, what: str) -> str:
+    def blame(self, what: str, name: str | None = None) -> str:
+        """Say what the agent did wrong, with the end of its stderr."""
         stderr = " ".join(self.stderr.split())[-STDERR_SHOWN:]
-        return f"{self.command} {what}" + (f" (stderr: {stderr})" if stderr else "")
+        return f"{name or self.command} {what}" + (f" (stderr: {stderr})" if stderr else "")
 
     def _output_ended(self) -> None:
         """Notice that no more messages come: the process ended, closed its stdout, or wrote without end."""

@@ -195,7 +195,7 @@ class NativeSession:
                 raise self._agent.explain(error, "session/new") from None
             except TimeoutError:
                 why = f"did not answer session/new within {self._agent.settings.session_within:g} s"
-                raise AgentError(f"{self._agent.card.name} {why}") from None
+                raise AgentError(connection.blame(why, self._agent.card.name)) from None
         native_id = result.get("sessionId")
         if not isinstance(native_id, str):
             raise AgentError(f"{self._agent.card.name} answered session/new without a sessionId")

@@ -148,6 +148,8 @@ def initialize(id: Any, params: Json) -> None:
 
 def new(id: Any, params: Json) -> None:
     if args.broken == "silent-new":
+        sys.stderr.write("no room today\n")
+        sys.stderr.flush()
         return
     if args.broken == "nameless":
         answer(id, {})
