@@ -55,6 +55,8 @@ class TurnEvents:
         self._room = asyncio.Event()
         self._has_turn = asyncio.Event()
         self._over = asyncio.Event()
+        self._is_own = False
+        """Whether the turn that runs is one that the agent began."""
         self._beginning: asyncio.Task[None] | None = None
         self._open_requests = 0
         self._cancelled: asyncio.Future[Any] | None = None
@@ -169,6 +171,7 @@ class TurnEvents:
         late = list(self._late)
         self._clear_late()
         self._over.clear()
+        self._is_own = True
         self._set_turn(ctx)
         self._room.set()
         try:
@@ -181,7 +184,7 @@ class TurnEvents:
             for event in self._decoder.close():
                 ctx.emit(event)
         finally:
-            self._ctx = None
+            self._ctx, self._is_own = None, False
             self._has_turn.clear()
             self._decoder.close("cancelled")
             self._requests.turn = None
@@ -223,6 +226,13 @@ class TurnEvents:
     def is_busy(self) -> bool:
         """Whether a turn runs, or something waits for one."""
         return self._ctx is not None or self._beginning is not None or bool(self._open_requests)
+
+    def end_own_turn(self) -> bool:
+        """End the turn that the agent began, if one runs: the agent has a prompt; whether one ran."""
+        ran = self._is_own
+        if ran or self._beginning is not None:
+            self.close()
+        return ran
 
     def close(self) -> None:
         """End the turn that the agent began: its process is gone, or the session is closed."""

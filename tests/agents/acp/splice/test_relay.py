@@ -287,6 +287,42 @@ async def test_what_comes_out_of_turn_gets_a_turn_of_the_agents(tmp_path: Path) 
         assert (only(events, ev.TurnStarted)[0].by, text_of(events)) == ("agent", "By the way.")
 
 
+async def test_a_prompt_ends_the_turn_that_the_agent_began_and_what_follows_is_its_own(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        line = pair.agent.update("native-1", "tool_call", toolCallId="c1", title="W", status="in_progress")
+        assert await pair.editor.line() == line
+        await until(lambda: session.busy)
+        await say_and_end(pair, "One", "First.")
+        await say_and_end(pair, "Two", "Second.")
+        events = await pair.events()
+    assert said(fold(events)) == ["", "One", "First.", "Two", "Second."]
+    assert [started.by for started in only(events, ev.TurnStarted)] == ["agent", None, None]
+    assert only(events, ev.PromptDropped) == []
+
+
+async def test_a_question_out_of_turn_is_left_to_the_editor_when_it_sends_a_prompt(tmp_path: Path) -> None:
+    params = {
+        "sessionId": "native-1",
+        "toolCall": {"toolCallId": "c1", "title": "Go on"},
+        "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}],
+    }
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        line = pair.agent.send(id=7, method="session/request_permission", params=params)
+        assert await pair.editor.line() == line
+        await until(lambda: bool(session.questions.open))
+        await say_and_end(pair, "Hi", "Hello.")
+        answer = pair.editor.send(id=7, result={"outcome": {"outcome": "selected", "optionId": "y"}})
+        assert await pair.agent.line() == answer
+        events = await pair.events()
+        assert pair.editor.is_quiet
+    assert said(fold(events)) == ["", "Hi", "Hello."]
+    assert not session.questions.open
+
+
 # -- another client ----------------------------------------------------------------------------------
 
 

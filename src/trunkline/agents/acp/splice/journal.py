@@ -65,6 +65,9 @@ class SpliceHost(Protocol):
     def asked(self, session: Session, asked: ev.Asked) -> None:
         """Take that a turn asks a question."""
 
+    def leave_to_editor(self, session_id: str) -> None:
+        """Let the editor alone answer what it was asked in a turn that is over."""
+
 
 class SessionJournal:
     """Writes one session of the pair to the journal."""
@@ -342,20 +345,17 @@ class SessionJournal:
         assert self.prompts is not None
         self._tell_of_missed()
         self.prompts.editor_prompts[open_prompt.key] = open_prompt
-        prompt = Prompt(
-            content=open_prompt.content,
-            key=open_prompt.key,
-            by=BY,
-            meta=meta,
-            busy="queue",
-        )
+        prompt = Prompt(content=open_prompt.content, key=open_prompt.key, by=BY, meta=meta, busy="queue")
+        # What the agent says from now on is about the prompt, which it has.
+        if goes_on := self.prompts.events.end_own_turn():
+            self._host.leave_to_editor(self.session_id)
         try:
             receipt = await session.carry_out(prompt)
         except BaseException:
             self.prompts.editor_prompts.pop(open_prompt.key, None)
             raise
         self._missed, self.failure = 0, None
-        if receipt.get("turn_id") is None:
+        if receipt.get("turn_id") is None and not goes_on:
             self._waiting[open_prompt.key] = open_prompt
         else:
             await wait_for_event(open_prompt.begun, TURN_WITHIN)

@@ -169,6 +169,10 @@ class Splice:
         """Take that a session asks its clients."""
         self._requests.asked(session, asked)
 
+    def leave_to_editor(self, session_id: str) -> None:
+        """Let the editor alone answer what it was asked in a turn that is over."""
+        self._requests.leave_to_editor(session_id)
+
     # -- from the editor ---------------------------------------------------------------------------
 
     def receive(self, data: bytes) -> None:

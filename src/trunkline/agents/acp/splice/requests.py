@@ -79,6 +79,8 @@ class AgentRequest:
         """Whether the editor has it."""
         self.answered = False
         """Whether the agent has its answer."""
+        self.is_the_editors = False
+        """Whether only the editor answers it any more, as the turn that it was asked in is over."""
         self.answer: Response | None = None
         """What the editor answered."""
         self.asked: ev.Asked | None = None
@@ -228,7 +230,8 @@ class SpliceRequests:
             if self._is_judged(request) or not request.forwarded:
                 raise
             return  # The editor has it, and answers as it likes.
-        self._respond(request, result)
+        if not request.is_the_editors:
+            self._respond(request, result)
 
     async def _guard(self, request: AgentRequest, journal: SessionJournal) -> None:
         """Let the policy judge a file or a command, and the editor do it then."""
@@ -381,6 +384,12 @@ class SpliceRequests:
         # The question is withdrawn, too: whatever the editor answers now is for the agent.
         request.asked = None
         return not request.answered
+
+    def leave_to_editor(self, session_id: str) -> None:
+        """Let the editor alone answer what it was asked in a turn that is over."""
+        for request in self._open.values():
+            if request.forwarded and request.params.get("sessionId") == session_id:
+                request.asked, request.is_the_editors = None, True
 
     def close(self) -> None:
         """Decide nothing more."""
