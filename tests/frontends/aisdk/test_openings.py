@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from tests.frontends.aisdk.chats import Page, user
 from tests.hubs import hub_for, soon, until
 
@@ -12,17 +13,36 @@ from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
 from trunkline.testing import ScriptedAgent
 
 
+class LateProgram(ScriptedAgent):
+    """An agent whose program takes its time to start: until then no session is stored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prepares: Any = None
+
+    async def prepare(self) -> None:
+        await self.prepares()
+
+
+@pytest.fixture(params=["program", "session"])
+def slow(request: pytest.FixtureRequest) -> str:
+    """What of the agent takes its time to start."""
+    return request.param
+
+
 @asynccontextmanager
-async def starting(text: str = "hello") -> AsyncGenerator[tuple[Page, asyncio.Task[Any], asyncio.Event]]:
+async def starting(
+    text: str = "hello", slow: str = "session"
+) -> AsyncGenerator[tuple[Page, asyncio.Task[Any], asyncio.Event]]:
     """A page that has sent a message to an agent that does not start before the event."""
-    agent: Any = ScriptedAgent()
     begin, called = asyncio.Event(), asyncio.Event()
 
-    async def open_session(session: Any) -> None:
+    async def wait(*_: Any) -> None:
         called.set()
         await begin.wait()
 
-    agent.open_session = open_session
+    agent: Any = LateProgram() if slow == "program" else ScriptedAgent()
+    setattr(agent, "prepares" if slow == "program" else "open_session", wait)
     async with hub_for(agent) as hub:
         page = Page(AisdkEndpoint(hub))
         sending = asyncio.create_task(page.send(user(text)))
@@ -32,9 +52,9 @@ async def starting(text: str = "hello") -> AsyncGenerator[tuple[Page, asyncio.Ta
         await soon(asyncio.gather(sending, return_exceptions=True))
 
 
-async def test_a_turn_that_is_stopped_before_its_agent_has_started_ends_as_it_begins() -> None:
-    async with starting("/wait-for-cancel") as (page, sending, begin):
-        assert await page.endpoint.stop("c1")
+async def test_a_turn_that_is_stopped_before_its_agent_has_started_ends_as_it_begins(slow: str) -> None:
+    async with starting("/wait-for-cancel", slow) as (page, sending, begin):
+        assert await soon(page.endpoint.stop("c1"))
         begin.set()
         message = await soon(sending)
         assert message["metadata"]["stopReason"] == "cancelled"
@@ -43,10 +63,10 @@ async def test_a_turn_that_is_stopped_before_its_agent_has_started_ends_as_it_be
         assert (await page.send(user("again", "u2")))["metadata"]["stopReason"] == "end_turn"
 
 
-async def test_a_page_that_is_reloaded_meanwhile_has_its_message_and_gets_the_answer() -> None:
-    async with starting() as (page, sending, begin):
+async def test_a_page_that_is_reloaded_meanwhile_has_its_message_and_gets_the_answer(slow: str) -> None:
+    async with starting(slow=slow) as (page, sending, begin):
         reloaded = Page(page.endpoint)
-        assert await reloaded.reload() == [user("hello")]
+        assert await soon(reloaded.reload()) == [user("hello")]
         resuming = asyncio.create_task(reloaded.endpoint.resume("c1"))
         begin.set()
         response = await soon(resuming)
@@ -56,9 +76,9 @@ async def test_a_page_that_is_reloaded_meanwhile_has_its_message_and_gets_the_an
         assert reloaded.messages == page.messages == await page.endpoint.messages("c1")
 
 
-async def test_a_page_that_loaded_the_messages_meanwhile_may_resume_after_the_end() -> None:
-    async with starting() as (page, sending, begin):
-        await page.endpoint.messages("c1")
+async def test_a_page_that_loaded_the_messages_meanwhile_may_resume_after_the_end(slow: str) -> None:
+    async with starting(slow=slow) as (page, sending, begin):
+        await soon(page.endpoint.messages("c1"))
         begin.set()
         await soon(sending)
         session = await page.endpoint.hub.session("c1")

@@ -12,6 +12,7 @@ from tests.server.running_server import served
 from trunkline.commands import Prompt
 from trunkline.frontends.aisdk import AisdkOptions
 from trunkline.server.limits import Limits
+from trunkline.testing import ScriptedAgent
 
 
 async def test_the_texts_of_exceptions_stay_on_this_machine() -> None:
@@ -50,6 +51,28 @@ async def test_a_slow_agent_does_not_hold_back_the_headers() -> None:
         rest = [line async for line in lines]
     assert rest[-2] == "data: [DONE]"
     assert any('"delta":"late"' in line for line in rest)
+
+
+async def test_a_new_chat_is_stopped_and_loaded_before_the_program_of_its_agent_has_started() -> None:
+    begin, called = asyncio.Event(), asyncio.Event()
+
+    class Late(ScriptedAgent):
+        async def prepare(self) -> None:
+            called.set()
+            await begin.wait()
+
+    async with served(Late(), limits=Limits(open_seconds=0.01)) as (_, client):
+        asking = asyncio.create_task(ask(client, chat("/wait-for-cancel")))
+        await soon(called.wait())
+        assert (await client.get("/api/chat/c1/messages")).json() == chat("/wait-for-cancel")["messages"]
+        assert (await client.get("/api/chat/c2/messages")).status_code == 404
+        assert (await client.post("/api/chat/c2/stop")).status_code == 404
+        assert (await client.post("/api/chat/c1/stop")).json() == {"stopped": True}
+        async with client.stream("GET", "/api/chat/c1/stream") as resumed:
+            assert resumed.status_code == 200
+            begin.set()
+            assert '"stopReason":"cancelled"' in (await soon(resumed.aread())).decode()
+        assert (await soon(asking))[-1]["messageMetadata"] == {"stopReason": "cancelled"}
 
 
 async def test_an_agent_that_cannot_start_is_an_error_chunk_when_the_response_has_begun() -> None:

@@ -36,6 +36,7 @@ from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.questions import reply_to
 from trunkline.frontends.aisdk.run import AisdkResponse
 from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn, TooLate
+from trunkline.journal import SessionKey
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of
 from trunkline.questions import ClientCall
 from trunkline.session.adopt import import_history
@@ -128,12 +129,12 @@ class AisdkEndpoint:
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
+        await self._openings.wait((principal, chat_id))
         try:
             session = await self.hub.session(chat_id, principal=principal)
         except SessionNotFound:
             return None
         await session.own()
-        await self._openings.wait((principal, chat_id))
         await session.wait_for_ending_turn()
         turn_id = session.running_turn_id or session.last_turn_id
         if turn_id is None:
@@ -192,6 +193,8 @@ class AisdkEndpoint:
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
+        if self.is_opening(chat_id, principal) and not await self._is_stored(chat_id, principal):
+            return list(self._openings.messages((principal, chat_id)))
         session = await self.hub.session(chat_id, principal=principal)
         await session.wait_for_ending_turn()
         running, last = session.running_turn_id, session.last_turn_id
@@ -214,12 +217,21 @@ class AisdkEndpoint:
 
         With a turn's id a stop that comes late cancels no newer turn: it raises SessionBusy.
         """
-        session = await self.hub.session(chat_id, principal=principal)
         stopped = turn_id is None and self._openings.stop((principal, chat_id))
+        if stopped and not await self._is_stored(chat_id, principal):
+            return True
+        session = await self.hub.session(chat_id, principal=principal)
         stopped = await session.cancel(turn_id, by=f"aisdk:{principal}") or stopped
         if not stopped and turn_id is not None:
             raise SessionBusy(f"the turn {turn_id!r} does not run any more: nothing was stopped")
         return stopped
+
+    def is_opening(self, chat_id: str, principal: str = "local") -> bool:
+        """Whether a chat has a request on its way; a new one is stored only when its agent has started."""
+        return self._openings.has((principal, chat_id))
+
+    async def _is_stored(self, chat_id: str, principal: str) -> bool:
+        return await self.hub.journal.get(SessionKey(principal, chat_id)) is not None
 
     async def answer(
         self, chat_id: str, question_id: str, given: Mapping[str, Any], *, principal: str = "local"

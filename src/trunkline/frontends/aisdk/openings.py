@@ -60,6 +60,10 @@ class Openings:
             if not chat.openings:
                 del self._chats[key]
 
+    def has(self, key: Key) -> bool:
+        """Whether a chat has requests on their way."""
+        return key in self._chats
+
     async def wait(self, key: Key) -> None:
         """Wait until the requests that came so far are in their turns."""
         if (chat := self._chats.get(key)) is not None:

@@ -10,7 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from trunkline.cursor import Cursor
-from trunkline.errors import InvalidCommand
+from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.aisdk.chat_request import ChatRequest
 from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
 from trunkline.frontends.aisdk.options import AisdkOptions
@@ -59,7 +59,13 @@ class AisdkChats:
         """Give the endpoint of a chat; without the name of an agent, that of the one it belongs to."""
         if agent is not None:
             return await self.endpoint(agent, chat_id, principal)
-        _, info = await self.agents.hub_of_session(chat_id, principal)
+        try:
+            _, info = await self.agents.hub_of_session(chat_id, principal)
+        except SessionNotFound:
+            opening = (one for one in self._endpoints.values() if one.is_opening(chat_id, principal))
+            if (found := next(opening, None)) is None:
+                raise
+            return found
         return await self._endpoint(self.agents.agent_of(info) or self.agents.default)
 
     async def _endpoint(self, name: str) -> AisdkEndpoint:
