@@ -261,6 +261,27 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
             await import_history(session, [])
 
 
+async def test_each_message_of_a_person_in_a_clients_history_begins_a_turn_unless_a_call_goes_on() -> None:
+    async with session_for() as session:
+        await import_history(
+            session,
+            [
+                ev.UserMessage(message_id="u1", content=Prompt.of("one").content),
+                ev.Text(message_id="a1", delta="first"),
+                ev.UserMessage(message_id="u2", content=Prompt.of("two").content),
+                ev.ToolCall(call_id="c1", name="search", message_id="a2"),
+                ev.UserMessage(message_id="u3", content=Prompt.of("three").content),
+                ev.ToolUpdate(call_id="c1", status="completed", raw_output="found"),
+                ev.UserMessage(message_id="u4", content=Prompt.of("four").content),
+            ],
+        )
+        history = await session.history()
+        turns = [turn.turn_id for turn in history.turns]
+        of = {message.message_id: turns.index(message.turn_id or "") for message in history.messages}
+        assert of == {"u1": 0, "a1": 0, "u2": 1, "a2": 1, "u3": 1, "u4": 2}
+        assert history.calls["c1"].raw_output == "found"
+
+
 async def test_others_sessions_do_not_exist_for_a_principal() -> None:
     async with hub_for() as hub:
         mine = await hub.create(principal="ann")

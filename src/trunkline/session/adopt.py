@@ -65,14 +65,31 @@ async def import_history(session: Session, events: Iterable[ev.Event]) -> None:
     """Take over a conversation that a client sent, marked untrusted."""
     if not await session.own() or session.last_turn_id is not None:
         raise SessionBusy("only a new session can take over a conversation")
-    turn_id = new_id(IMPORTED)
-    session.emit(ev.TurnStarted(turn_id=turn_id))
-    for event in events:
-        if isinstance(event, ev.UserMessage):
-            event = msgspec.structs.replace(event, trusted=False)
-        session.emit(msgspec.structs.replace(event, turn_id=turn_id))
-    session.emit(ev.TurnFinished(turn_id=turn_id))
+    for turn in _split_turns(list(events)):
+        turn_id = new_id(IMPORTED)
+        session.emit(ev.TurnStarted(turn_id=turn_id))
+        for event in turn:
+            if isinstance(event, ev.UserMessage):
+                event = msgspec.structs.replace(event, trusted=False)
+            session.emit(msgspec.structs.replace(event, turn_id=turn_id))
+        session.emit(ev.TurnFinished(turn_id=turn_id))
     await session.durable()
+
+
+def _split_turns(events: Sequence[ev.Event]) -> Iterator[list[ev.Event]]:
+    """Divide a conversation into turns: each message of a person begins one, unless a call goes on."""
+    last = {getattr(event, "call_id", None): place for place, event in enumerate(events)}
+    found: list[ev.Event] = []
+    goes_on = -1
+    for place, event in enumerate(events):
+        if found and isinstance(event, ev.UserMessage) and place > goes_on:
+            yield found
+            found = []
+        found.append(event)
+        if (call_id := getattr(event, "call_id", None)) is not None:
+            goes_on = max(goes_on, last[call_id])
+    if found:
+        yield found
 
 
 async def _is_known(session: Session, remembered: Conversation) -> bool:

@@ -428,6 +428,28 @@ async def test_a_history_that_a_page_brings_is_marked_or_dropped() -> None:
     assert heard == [["before", "so"], []]
 
 
+@pytest.mark.parametrize("version", [5, 6, 7])
+async def test_a_history_that_a_page_brings_is_loaded_again_message_by_message(version: Any) -> None:
+    said = [
+        {**user("one", "u1"), "metadata": {"at": 1}},
+        {"id": "a1", "role": "assistant", "parts": [{"type": "text", "text": "first"}]},
+        user("two", "u2"),
+        {"id": "a2", "role": "assistant", "parts": [{"type": "text", "text": "second"}]},
+    ]
+    async with page_for(echo) as page:
+        page.version = version
+        page.messages = list(said)
+        await page.send(user("three", "u3"))
+        loaded = await page.reload()
+        texts = [[part.get("text") for part in one["parts"] if part["type"] == "text"] for one in loaded]
+        assert texts[:5] == [["one"], ["first"], ["two"], ["second"], ["three"]]
+        assert [one["role"] for one in loaded] == ["user", "assistant"] * 3
+        assert loaded[0] == said[0]
+        await page.send(trigger="regenerate-message", messageId=loaded[1]["id"])
+        assert [one["id"] for one in (await page.reload())][:1] == ["u1"]
+        assert len(page.messages) == 2
+
+
 async def test_a_client_that_does_not_follow_sees_only_its_own_turns() -> None:
     async with page_for(echo) as page:
         await page.send(user("hello"))

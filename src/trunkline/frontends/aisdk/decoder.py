@@ -17,7 +17,7 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.chat_request import ChatRequest, as_object, read_chat_request
 from trunkline.frontends.aisdk.imported_history import history_events, tool_name
 from trunkline.frontends.aisdk.questions import reply_to
-from trunkline.frontends.aisdk.user_parts import read_parts
+from trunkline.frontends.aisdk.user_parts import read_metadata, read_parts
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import Outline, OutlineReader, PresentOutline
 from trunkline.protocols.aisdk.wire import JsonObject, UIMessage
@@ -105,7 +105,7 @@ def _prompt(request: ChatRequest, message_id: str, content: tuple[Content, ...],
         tools=request.tools,
         state=request.state,
         forwarded=request.forwarded,
-        meta=cast("JsonObject", metadata) if isinstance(metadata, dict) and metadata else None,
+        meta=read_metadata(metadata),
     )
 
 

@@ -13,7 +13,7 @@ from trunkline.frontends.aisdk.content_parts import SENT
 from trunkline.protocols.aisdk.data_urls import read_data_url
 from trunkline.protocols.aisdk.wire import JsonObject
 
-__all__ = ["read_parts"]
+__all__ = ["read_metadata", "read_parts"]
 
 _SKIPPED = frozenset(
     {
@@ -48,6 +48,11 @@ def read_parts(parts: Sequence[Any], where: str = "parts") -> tuple[c.Content, .
         elif kind not in _SKIPPED and not kind.startswith(_SKIPPED_BEGINNINGS):
             raise InvalidCommand(f"Unsupported part type: {kind} ({place})")
     return tuple(found)
+
+
+def read_metadata(metadata: Any) -> JsonObject | None:
+    """Read the metadata of a person's message, which is kept with it if it is an object."""
+    return cast("JsonObject", metadata) if isinstance(metadata, dict) and metadata else None
 
 
 def _text(part: JsonObject, name: str, place: str) -> str:
