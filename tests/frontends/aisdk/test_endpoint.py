@@ -337,6 +337,18 @@ async def test_an_answer_is_made_anew() -> None:
         assert page.text == "two "
 
 
+async def test_the_last_answer_is_made_anew_for_a_page_that_sends_neither_messages_nor_an_id() -> None:
+    async with page_for(echo) as page:
+        bare = read_chat_request({"id": "c1", "trigger": "regenerate-message"})
+        with pytest.raises(InvalidCommand, match="there is no message to answer again"):
+            await page.endpoint.open(bare)
+        await page.send(user("one", "u1"))
+        before = await page.send(user("two", "u2"))
+        again = await page.take(await page.endpoint.open(bare))
+        assert again["id"] != before["id"]
+        assert [one["id"] for one in await page.reload()][2:] == ["u2", again["id"]]
+
+
 async def test_a_message_is_edited() -> None:
     async with page_for(echo) as page:
         await page.send(user("one", "u1"))

@@ -120,9 +120,9 @@ def _regenerate(request: ChatRequest, chat: ChatOutline) -> StartTurn:
         place = f"messages[{len(request.messages) - 1}].parts"
         said = ev.UserMessage(message_id=last.id, content=read_parts(last.parts, place))
     if said is None:
+        which = "" if request.message_id is None else f" {request.message_id!r}"
         raise InvalidCommand(
-            f"there is no message {request.message_id!r} to answer again: load the chat anew, or send the "
-            "user's message last"
+            f"there is no message{which} to answer again: load the chat anew, or send the user's message last"
         )
     known = chat.outline.turn_of(said.message_id) is not None
     history: tuple[ev.Event, ...] = ()

@@ -274,6 +274,10 @@ class AisdkEndpoint:
     ) -> RunStart | Receipt | None:
         """Do what the request means."""
         await session.wait_for_ending_turn()
+        if starter is None and request.trigger == "regenerate-message" and not request.messages:
+            # A page that sends only what is new asks for the last answer without a word.
+            turn_id = request.message_id or session.last_turn_id
+            request = msgspec.structs.replace(request, message_id=turn_id)
         # A client that does not see the past cannot have it asked again, unless it knows what was asked.
         chat = await read_outline(session, request, sees_history=starter is None)
         if check_new is not None:
