@@ -115,6 +115,7 @@ def test_a_tool_call_update_is_progress_until_it_ends(status: str, kind: str, is
     assert last["metadata"].get("is_error") is is_error
     assert last["metadata"]["status"] == status
     assert last["metadata"]["tool_use_id"] == first["metadata"]["tool_use_id"]
+    assert last["metadata"]["toolCallId"] == first["metadata"]["tool_use_id"]
     assert last["parentId"] == first["id"]
     text = "found" if is_error is None else {"found", "found\nfailed"}
     shown = last["content"][0]

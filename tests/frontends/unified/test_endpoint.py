@@ -25,6 +25,7 @@ async def test_the_first_message_says_what_the_session_is() -> None:
         init = connection.greeting()
         assert init == connection.greeting(), "it has the same id each time"
         metadata = init.metadata
+        assert metadata["sessionId"] == metadata["session_id"] == session.session_id
         assert metadata["agentName"] == session.agent_name
         assert metadata["agentCapabilities"]["loadSession"] is True
         assert metadata["capabilities"] == {"streaming": True}

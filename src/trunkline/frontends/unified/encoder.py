@@ -281,7 +281,8 @@ class UnifiedEncoder:
 
     def _about(self, call: CallView) -> dict[str, Any]:
         title = {} if call.title is None else {"title": call.title}
-        about = {"tool_use_id": call.call_id, "tool_name": call.name, **title}
+        # Claude's name of it, which BeamCode's pages read, and ACP's.
+        about = {"tool_use_id": call.call_id, "toolCallId": call.call_id, "tool_name": call.name, **title}
         return {**about, "kind": call.kind, "status": call.status}
 
     def _known(self, call_id: str, lane: str | None) -> CallView:

@@ -69,6 +69,7 @@ def session_init(
     """Give the first message of a connection; ``agent`` is what is known of the agent."""
     about = {
         "session_id": session_id,
+        "sessionId": session_id,
         **agent,
         **config_metadata(options),
         **commands_metadata(commands),
