@@ -462,6 +462,31 @@ async def test_a_history_that_a_page_brings_is_loaded_again_message_by_message(v
         assert len(page.messages) == 2
 
 
+@pytest.mark.parametrize(
+    "part", [{"type": "hologram"}, {"type": "data-x", "data": 1}, {"type": "text", "text": ""}]
+)
+async def test_a_new_chat_goes_on_after_its_first_message_was_refused(part: dict[str, Any]) -> None:
+    async with page_for(echo) as page:
+        with pytest.raises(InvalidCommand):
+            await page.send({"id": "u1", "role": "user", "parts": [part]})
+        await page.send(user("unanswered", "u2"), user("hi", "u3"))
+        assert [(one["role"], one["parts"][-1].get("text")) for one in await page.reload()] == [
+            ("user", "unanswered"),
+            ("user", "hi"),
+            ("assistant", "hi "),
+        ]
+
+
+async def test_a_history_that_cannot_be_read_is_refused_where_it_was_answered() -> None:
+    async with page_for(echo) as page:
+        page.messages = [
+            {"id": "u1", "role": "user", "parts": [{"type": "hologram"}]},
+            {"id": "a1", "role": "assistant", "parts": [{"type": "text", "text": "so"}]},
+        ]
+        with pytest.raises(InvalidCommand, match=r"Unsupported part type: hologram \(messages\[0\]"):
+            await page.send(user("now", "u2"))
+
+
 async def test_a_client_that_does_not_follow_sees_only_its_own_turns() -> None:
     async with page_for(echo) as page:
         await page.send(user("hello"))

@@ -19,14 +19,21 @@ _ENDED = {"output-available": "completed", "output-error": "failed"}
 def history_events(messages: Sequence[UIMessage]) -> tuple[ev.Event, ...]:
     """Read a page's history: the person's messages, the assistant's text, and calls with their results.
 
-    System messages, reasoning and calls without a result are left out.
+    System messages, reasoning and calls without a result are left out. So is a person's message that says
+    nothing, and one that cannot be read and has no answer: it was refused, and stays in the page.
     """
     found: list[ev.Event] = []
     for number, message in enumerate(messages):
         if message.role == "user":
-            content = read_parts(message.parts, f"messages[{number}].parts")
-            meta = read_metadata(message.metadata)
-            found.append(ev.UserMessage(message_id=message.id, content=content, meta=meta))
+            try:
+                content = read_parts(message.parts, f"messages[{number}].parts")
+            except InvalidCommand:
+                if _is_answered(messages[number + 1 :]):
+                    raise
+                continue
+            if content:
+                meta = read_metadata(message.metadata)
+                found.append(ev.UserMessage(message_id=message.id, content=content, meta=meta))
         elif message.role == "assistant":
             found += _assistant(message)
         if len(found) > _MOST:
@@ -35,6 +42,10 @@ def history_events(messages: Sequence[UIMessage]) -> tuple[ev.Event, ...]:
                 "send fewer of them"
             )
     return tuple(found)
+
+
+def _is_answered(rest: Sequence[UIMessage]) -> bool:
+    return bool(rest) and rest[0].role == "assistant"
 
 
 def tool_name(part: JsonObject) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from trunkline import events as ev
+from trunkline.conversation import is_imported
 from trunkline.cursor import Entry
 from trunkline.frontends.aisdk.content_parts import user_part
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
@@ -51,6 +52,13 @@ def client_tools_of(event: ev.UserMessage) -> list[str]:
     return [str(name) for name in cast("list[Any]", names)] if isinstance(names, list) else []
 
 
+def _says_something(message: JsonObject) -> bool:
+    """Whether an assistant's message has a part; one that a page brought along, more than a step."""
+    if is_imported(message["id"]):
+        return any(part["type"] != "step-start" for part in message["parts"])
+    return bool(message["parts"])
+
+
 class _Turn:
     """A turn under way: its encoder, its message, and the messages of the journal in it."""
 
@@ -84,7 +92,7 @@ class MessageFolder:
     def messages(self) -> list[JsonObject]:
         """The messages so far."""
         folded = [item.reducer.message if isinstance(item, _Turn) else item for _, item in self._folded]
-        return [message for message in folded if message["role"] != "assistant" or message["parts"]]
+        return [message for message in folded if message["role"] != "assistant" or _says_something(message)]
 
     def feed(self, item: ev.Event | Entry) -> None:
         """Take one event."""
