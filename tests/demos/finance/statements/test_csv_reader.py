@@ -105,3 +105,14 @@ def test_an_iban_is_known_by_its_check_digits() -> None:
     assert is_iban("GB82 WEST 1234 5698 7654 32")
     assert not is_iban("GB83 WEST 1234 5698 7654 32")
     assert not is_iban("hello")
+
+
+@pytest.mark.parametrize(
+    ("final", "waiting"), [("Udført", "Venter"), ("Uitgevoerd", "In behandeling"), ("Executed", "On hold")]
+)
+def test_one_known_word_of_a_status_leaves_out_what_is_not_final(final: str, waiting: str) -> None:
+    text = "Date,Text,Amount EUR,Status\n" + "".join(
+        f"2026-01-0{day},x,-{day}.00,{final if day < 4 else waiting}\n" for day in (1, 2, 3, 4)
+    )
+    (statement,) = read(text).statements
+    assert [row.pending for row in statement.rows] == [False, False, False, True]

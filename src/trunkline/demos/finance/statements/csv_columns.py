@@ -32,8 +32,12 @@ from trunkline.demos.finance.statements.mapping import Draft, Sign
 
 _ALL = {
     "pending": """pending|vorgemerkt|pendiente|authorised|authorized|offen|reserviert|processing|en attente|
-        in sospeso|umsatz vorgemerkt|ausstehend""",
-    "void": "reverted|failed|declined|cancelled|canceled|rejected|abgelehnt|storniert|denied|refused",
+        in sospeso|umsatz vorgemerkt|ausstehend|on hold|held|in progress|unclaimed|scheduled|en cours|a venir|
+        in attesa|in elaborazione|in behandeling|gereserveerd|reserverad|reserveret|reservert|venter|vantar|
+        odottaa|katevaraus|pendente|w realizacji|oczekujaca""",
+    "void": """reverted|failed|declined|cancelled|canceled|rejected|abgelehnt|storniert|denied|refused|voided|
+        expired|fehlgeschlagen|zuruckgewiesen|annule|annulee|refuse|refusee|rifiutato|annullato|rechazado|
+        cancelado|geannuleerd|geweigerd|afvist|annulleret|avvist|makulerad|hylatty""",
     "done": """completed|posted|gebucht|booked|cleared|settled|complete|done|comptabilise|executed|verbucht|
         paid|umsatz gebucht|abgeschlossen""",
     "currency": "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD|NZD|INR|BRL|TRY|€|$|£|¥",
@@ -96,7 +100,8 @@ class _Columns:
             amount, balance = self._unnamed_amount(balance, self._newest_first(date))
         currency = self._common_currency(amount, debit, credit, balance)
         currency_column = self._currency_column(amount, debit, credit)
-        status = self._take("status", _is_status)
+        # One word that is known shows what the column is, in whatever words a bank says that a row is final.
+        status = self._take("status", _is_status, enough=0.0)
         marker = self._take("marker", _is_direction)
         if marker is None and self._table.header is not None:
             # One German bank has S and H in a column without a name.
