@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.demos.finance.statements.imports import AT, bring, new_ledger, plan, question, rows, whole
 from tests.demos.finance.statements.ofx_files import ofx_of
 
+from trunkline.demos.finance.ledger.analysis.why import why
 from trunkline.demos.finance.statements.importing import apply_import
 from trunkline.demos.finance.statements.statement import StatementError
 
@@ -357,3 +358,19 @@ def test_duplicates_of_another_source_are_added_when_that_is_said() -> None:
     result = bring(ledger, ofx_of([("20260305", "-4.50", "A", "COFFEE")]), duplicates="add")
     assert (result.added, result.possible_duplicates, result.duplicates_added) == (1, 1, True)
     assert len(rows(ledger)) == 2
+
+
+def test_a_kind_of_booking_that_moves_money_between_own_accounts_is_no_spending() -> None:
+    ledger = new_ledger()
+    data = (
+        "Transaction ID,Date,Type,Name,Amount,Currency,Description\n"
+        "tx_00001,25/10/2026,Pot transfer,Holiday pot,-100.00,GBP,pot_0000\n"
+        "tx_00002,26/10/2026,Card payment,Blue Shop,-5.00,GBP,BLUE SHOP\n"
+        "tx_00003,27/10/2026,Pot transfer,Bills pot,30.00,GBP,pot_0001\n"
+    )
+    bring(ledger, data, account="Main")
+    with ledger.reading() as db:
+        found = db.execute("SELECT amount, kind, category_by FROM transactions ORDER BY id").fetchall()
+        (first,) = db.execute("SELECT min(id) FROM transactions").fetchone()
+        assert "The imported file or the bank says Transfer" in why(db, first).because
+    assert found == [(-10000, "transfer", "import"), (-500, "spend", None), (3000, "transfer", "import")]

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 import msgspec
 
+from trunkline.demos.finance.ledger.categories import TRANSFER
 from trunkline.demos.finance.ledger.results import decimals
 from trunkline.demos.finance.statements.amounts import (
     looks_like_amount,
@@ -54,6 +55,11 @@ _BALANCE = re.compile(
 )
 """What a row is called that shows a balance in the place of an amount."""
 _FOOTER_CELLS = 2
+_OWN_MOVES = frozenset(
+    """pot transfer|internal transfer|acct xfer|account transfer|umbuchung|eigenubertrag|own account transfer|
+    transfer between own accounts|savings transfer|virement interne|giroconto""".replace("\n    ", "").split("|")
+)
+"""Kinds of bookings that only move money between own accounts; the description does not always say so."""
 
 
 class CsvStatement(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,6 +192,7 @@ class _Reader:
             native_id=shorten(self._cell(cells, mapping.native_id), 200) or None,
             pending=status in PENDING,
             balance=self._balance(cells, currency),
+            category=TRANSFER if normalise(self._cell(cells, mapping.fallback_text)) in _OWN_MOVES else None,
         )
         account = re.sub(r"\s+", " ", self._cell(cells, mapping.account_column)).strip() or None
         void = f"line {record.line} was not carried out ({status}): {record}" if status in VOID else None

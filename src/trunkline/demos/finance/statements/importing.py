@@ -17,6 +17,7 @@ import msgspec
 
 from trunkline.demos.finance.ledger.classification import classify
 from trunkline.demos.finance.ledger.results import Money
+from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
 from trunkline.demos.finance.statements.accounts import LedgerAccount, insert_account
 from trunkline.demos.finance.statements.identity import Candidate, Known, identify_rows, match_other_sources
 from trunkline.demos.finance.statements.mapping import CsvMapping, save_mapping
@@ -239,7 +240,7 @@ def insert_transaction(db: sqlite3.Connection, import_id: int, planned: PlannedR
     row = planned.row
     cursor = db.execute(
         "INSERT INTO transactions (account_id, posted, amount, currency, description, identity, import_id, "
-        "pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "pending, category, category_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             planned.account_id,
             row.posted.isoformat(),
@@ -249,6 +250,8 @@ def insert_transaction(db: sqlite3.Connection, import_id: int, planned: PlannedR
             planned.identity,
             import_id,
             int(row.pending),
+            row.category or UNCATEGORIZED,
+            None if row.category is None else "import",
         ),
     )
     assert cursor.lastrowid is not None

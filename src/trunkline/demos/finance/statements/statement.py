@@ -40,6 +40,8 @@ class StatementRow(msgspec.Struct, frozen=True, kw_only=True):
     """The bank's own id of the booking, such as a FITID."""
     pending: bool = False
     balance: int | None = None
+    category: str | None = None
+    """What the file itself says about it, where that is certain."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
