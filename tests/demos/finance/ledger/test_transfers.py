@@ -121,3 +121,20 @@ def test_an_account_is_named_by_its_name_its_bank_and_the_end_of_its_number() ->
         "0517",
     )
     assert account_names("A", "", "") == ()
+
+
+def test_two_sides_that_name_their_owner_are_a_transfer() -> None:
+    lines = (
+        ("2026-03-02", -20000, "JOHN SMITH to the other bank", "main"),
+        ("2026-03-03", 20000, "John Smith FT", "save"),
+    )
+    assert pairs(*lines) == [("transfer", 2), ("transfer", 1)]
+    late = (lines[0], ("2026-03-06", 20000, "John Smith FT", "save"))
+    assert pairs(*late) == [("spend", None), ("income", None)]
+    other = (lines[0], ("2026-03-03", 20000, "John Miller FT", "save"))
+    assert pairs(*other) == [("spend", None), ("income", None)]
+
+
+def test_money_in_pots_and_pockets_of_a_bank_is_no_spending() -> None:
+    for text in ("To pocket GBP Rainy day from GBP", "Pocket Withdrawal", "From Main Account to Holidays"):
+        assert pairs(("2026-03-02", -5000, text, "main")) == [("transfer", None)]

@@ -26,7 +26,8 @@ Card payment: credit card payment, credit card bill, credit card autopay, credit
 Transfer: own transfer, transfer to savings, transfer from savings, to savings, from savings, umbuchung,
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
     online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise,
-    exchanged to, exchanged from, general credit card deposit, bank deposit to pp account,
+    exchanged to, exchanged from, to pocket, from pocket, pocket withdrawal, to vault, from vault,
+    from main account, to main account, from hauptkonto, to hauptkonto, general credit card deposit, bank deposit to pp account,
     bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
 Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depotkonto, brokerage,
     vanguard, fidelity investments

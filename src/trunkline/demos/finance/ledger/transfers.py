@@ -2,7 +2,7 @@
 
 Two transactions are one transfer if they are in different accounts, have opposite amounts in one currency,
 are at most ``WINDOW`` days apart, and one of them says so: by the words of a bank, or by naming the other
-account. What is known as a purchase, a bill or an income is never one, however well an amount fits. Of
+account. Where both name the same person on nearly the same day, that is their owner. What is known as a purchase, a bill or an income is never one, however well an amount fits. Of
 several that fit, the clearest words count first, then the nearest days.
 """
 
@@ -17,6 +17,8 @@ from trunkline.demos.finance.ledger.words import contains, fold
 
 WINDOW = 5
 """How many days a transfer may take: a weekend and a holiday."""
+SAME_PERSON_WINDOW = 3
+"""How many days apart two sides that only name the same person may be."""
 _WORDS = (
     "transfer",
     "transfers",
@@ -109,6 +111,8 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
     if out.account == into.account or apart > WINDOW:
         return None
     evidence = _evidence(out, into) + _evidence(into, out)
+    if not evidence and apart <= SAME_PERSON_WINDOW and _name_one_person(out, into):
+        evidence = 1
     if not evidence:
         return None
     return (-evidence, apart, out.day, out.account, out.identity, into.account, into.identity)
@@ -117,6 +121,12 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
 def _evidence(leg: Leg, other: Leg) -> int:
     named = any(contains(leg.folded, words) for words in other.names)
     return 3 * named + 2 * leg.said + any(contains(leg.folded, words) for words in _WORDS)
+
+
+def _name_one_person(out: Leg, into: Leg) -> bool:
+    """Whether both begin with the same two words: the bank of each names the owner as the other side."""
+    names = out.folded.split()[:2]
+    return len(names) == 2 and all(map(str.isalpha, names)) and into.folded.split()[:2] == names
 
 
 def _take(fits: list[tuple[_Rank, int, int]]) -> list[tuple[int, int]]:
