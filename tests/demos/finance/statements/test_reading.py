@@ -134,3 +134,24 @@ def test_the_kind_of_a_booking_is_no_part_of_a_whole_description() -> None:
     bring(ledger, data, account="Giro", answers={"sign": "negative_is_out"})
     with ledger.reading() as db:
         assert db.execute("SELECT category, kind FROM transactions").fetchall() == [("Salary", "income")]
+
+
+@pytest.mark.parametrize(
+    ("paid", "kind"),
+    [
+        ("Payment Thank You-Mobile,,Payment,500.00", "card"),
+        ("ONLINE PAYMENT THANK YOU,,Payment,500.00", "card"),
+        ("Bob says thank you,,Payment,500.00", "checking"),
+        ("Zelle from Anna,,Payment,500.00", "checking"),
+    ],
+)
+def test_a_statement_whose_bill_was_paid_is_a_cards(paid: str, kind: str) -> None:
+    data = (
+        "Transaction Date,Post Date,Description,Category,Type,Amount,Memo\n"
+        "10/13/2026,10/14/2026,WHOLEFDS NYC,Groceries,Sale,-54.20,\n"
+        "10/05/2026,10/06/2026,NETFLIX.COM,Bills,Sale,-15.49,\n"
+        f"10/03/2026,10/03/2026,{paid},\n"
+    )
+    ledger = new_ledger()
+    assert ("account_kind" in question(ledger, data).fields["properties"]) is (kind != "card")
+    assert bring(ledger, data, answers={"currency": "USD", "account": "Main"}).accounts[0].kind == kind

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from trunkline.demos.finance.statements.statement import AccountKind, StatementError
 
@@ -30,6 +31,12 @@ _ALL: dict[AccountKind, str] = {
 _WORDS: dict[AccountKind, frozenset[str]] = {
     kind: frozenset(words.split("|")) for kind, words in _ALL.items()
 }
+_BILL_PAID = re.compile(
+    r"\b(payment|pymt|pmt)\b.{0,20}\bthank you\b|\bthank you for your payment\b|\bbesten dank\b|"
+    r"\bpaiement re[cç]u\b",
+    re.IGNORECASE,
+)
+"""What a card's statement says of the payment of its bill."""
 _DEBIT = frozenset({"debit", "debito", "girocard", "bankkarte"})
 """With one of these words a card is that of a checking account."""
 
@@ -45,6 +52,12 @@ def kind_by_words(*texts: str) -> AccountKind | None:
         if len(found) == 1:
             return found[0]
     return None
+
+
+def kind_by_bookings(bookings: Iterable[tuple[str, int]]) -> AccountKind | None:
+    """Give the kind that bookings, as (description, amount), tell: a bill that was paid is a card's."""
+    paid = any(amount > 0 and _BILL_PAID.search(text) for text, amount in bookings)
+    return "card" if paid else None
 
 
 def read_kind(answer: object) -> AccountKind:

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trunkline.demos.finance.statements.account_kinds import KINDS, kind_by_words, read_kind
+from trunkline.demos.finance.statements.account_kinds import (
+    KINDS,
+    kind_by_bookings,
+    kind_by_words,
+    read_kind,
+)
 from trunkline.demos.finance.statements.accounts import (
     LedgerAccount,
     find_account,
@@ -25,6 +30,7 @@ from trunkline.demos.finance.statements.csv_reader import CsvStatement, account_
 from trunkline.demos.finance.statements.detection import detect_format
 from trunkline.demos.finance.statements.mapping import (
     CsvMapping,
+    Draft,
     answer_draft,
     finish_draft,
     first_rows,
@@ -48,6 +54,7 @@ FIELDS = (
     *("account", "account_kind"),
 )
 """What a form may ask for."""
+_MOST_LOOKED_AT = 1000
 _BALANCES_DIFFER = "the running balances of the file do not fit its amounts: look at the rows first"
 
 
@@ -119,6 +126,8 @@ def _read_csv(
         kind = "card"  # Only those show what was paid without a minus.
     if kind is None and draft.account_column is not None and table.header is not None:
         kind = kind_by_words(table.header[draft.account_column])  # "Card No."
+    if kind is None:
+        kind = _kind_of_bookings(table, draft)
     ask_account = (
         wanted is None
         and draft.account_column is None
@@ -158,6 +167,16 @@ def _kind_of(
     if "account_kind" in answers:
         return read_kind(answers["account_kind"])
     return kind_by_words(wanted or "", PurePath(file).stem, above)
+
+
+def _kind_of_bookings(table: Table, draft: Draft) -> AccountKind | None:
+    """Give the kind that the first bookings tell, as far as a draft can read them."""
+    # Which currency it is does not matter for that.
+    mapping = finish_draft(msgspec.structs.replace(draft, currency=draft.currency or "EUR"))
+    if mapping is None:
+        return None
+    read = read_csv(table._replace(records=table.records[:_MOST_LOOKED_AT]), mapping)
+    return kind_by_bookings((row.description, row.amount) for one in read.statements for row in one.rows)
 
 
 def _kind_before(db: sqlite3.Connection, kept: CsvMapping | None) -> AccountKind | None:
