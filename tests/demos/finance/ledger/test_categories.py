@@ -31,6 +31,8 @@ def test_a_name_is_a_category_or_a_group_and_there_once() -> None:
         ("SHELL GAS STATION", -5000, "Fuel"),
         ("Bäckerei Sonne", -300, "Coffee"),
         ("BAECKEREI SONNE", -300, "Coffee"),
+        ("GA NR00001234 BLZ10050000", -10000, "Cash"),
+        ("Entgeltabrechnung siehe Anlage", -495, "Bank fees"),
     ],
 )
 def test_words_tell_a_category(description: str, amount: int, category: str) -> None:

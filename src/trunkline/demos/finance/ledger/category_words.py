@@ -27,8 +27,8 @@ Transfer: own transfer, transfer to savings, transfer from savings, to savings, 
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
     online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise,
     exchanged to, exchanged from, to pocket, from pocket, pocket withdrawal, to vault, from vault,
-    from main account, to main account, from hauptkonto, to hauptkonto, general credit card deposit, bank deposit to pp account,
-    bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
+    from main account, to main account, from hauptkonto, to hauptkonto, general credit card deposit,
+    bank deposit to pp account, bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
 Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depotkonto, brokerage,
     vanguard, fidelity investments
 """
@@ -90,9 +90,10 @@ Pets: tierarzt, vet, pet, fressnapf, zooplus
 Insurance: versicherung, insurance, krankenkasse, haftpflicht, versich
 Bank fees: service fee, monthly fee, maintenance fee, bank fee, account fee, kontofuehrung*,
     kontofuhrung*, entgelt, gebuehr, gebuhr, overdraft, sollzinsen, foreign transaction fee,
-    auslandsentgelt, atm fee, annual fee, kontofuehrungsgebuehr, late fee, service charge
+    auslandsentgelt, entgeltabrechnung, entgeltabschluss, atm fee, annual fee, kontofuehrungsgebuehr,
+    late fee, service charge
 Taxes: finanzamt, tax, steuer, kfz steuer, irs, hmrc
-Cash: atm, geldautomat, bargeld, bargeldauszahlung, cash withdrawal, cash, auszahlung, withdrawal, ga nr
+Cash: atm, geldautomat, bargeld, bargeldauszahlung, cash withdrawal, cash, auszahlung, withdrawal, ga nr*
 Donations: donation, spende, charity
 """
 """Words that count for money that goes out, and for what of it comes back."""

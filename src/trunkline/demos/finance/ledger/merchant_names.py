@@ -18,7 +18,7 @@ Groceries: Rewe; Edeka; Lidl; Aldi=aldi|aldi sued|aldi nord; Kaufland; Penny=pen
     Carrefour; Auchan; Monoprix; Mercadona; Esselunga; Conad; Tesco; Sainsbury's=sainsburys|sainsbury s;
     Asda; Waitrose; Morrisons; Marks and Spencer Food=m s simply food|marks and spencer food; Whole
     Foods=whole foods|wholefds; Trader Joe's=trader joe s|trader joes; Kroger; Safeway; Publix; Wegmans;
-    Walmart=walmart|wal mart; Costco; Flink; Gorillas; Getir; HelloFresh=hellofresh|hello fresh
+    Walmart=walmart|wal mart|wm supercenter; Costco; Flink; Gorillas; Getir; HelloFresh=hellofresh|hello fresh
 Household goods: dm=dm drogerie markt|dm drogeriemarkt|dm; Rossmann; Müller Drogerie=mueller
     drogerie|muller drogerie; Target=target store|target
 Restaurants: McDonald's=mcdonald s|mcdonalds; Burger King; KFC; Subway=subway sandwiches|subway; Vapiano;
@@ -77,8 +77,8 @@ Entertainment: Eventim=eventim|cts eventim; Ticketmaster; CinemaxX=cinemaxx; UCI
 Fitness: McFit=mcfit|rsg group; FitX=fitx; Urban Sports Club=urban sports; Fitness First=fitness first;
     Gymondo; Planet Fitness=planet fitness; Decathlon; ClassPass=classpass; John Reed=john reed
 Internet and phone: Telekom=telekom deutschland|telekom; Vodafone; O2=telefonica germany|o2 online; 1&1=1
-    1 telecom|1und1; Congstar; Verizon; T-Mobile=t mobile; Comcast=comcast|xfinity; AT&T=at t;
-    Rundfunkbeitrag=rundfunk ard zdf|rundfunkbeitrag
+    1 telecom|1und1; Congstar; Verizon; T-Mobile=t mobile; Comcast=comcast|xfinity;
+    AT&T=at t mobility|at t mobile|at t bill|at t; Rundfunkbeitrag=rundfunk ard zdf|rundfunkbeitrag
 Utilities: Vattenfall; E.ON=e on energie|eon; EnBW=enbw; Stadtwerke=stadtwerke; Gasag=gasag; Berliner
     Wasserbetriebe=berliner wasserbetriebe; Octopus Energy=octopus energy; Con Edison=con
     edison|conedison; PG&E=pg e

@@ -22,7 +22,7 @@ UNKNOWN = "Unknown"
 _BEFORE = """
 pos ec visa mastercard maestro girocard debit credit card karte kartenzahlung kartenumsatz zahlung purchase
 payment sepa lastschrift basislastschrift folgelastschrift einzug ueberweisung uberweisung gutschrift zelle
-venmo dauerauftrag auftrag abbuchung paypal pp sq tst sumup zettle iz klarna stripe ach web checkcard
+ueber venmo dauerauftrag auftrag abbuchung paypal pp sq tst sumup zettle iz klarna stripe ach web checkcard
 contactless kontaktlos kauf online onl recurring transaction from to at an von bei and und the www http
 https ref referenz svwz eref mref cred kref lohn gehalt salary miete rent umbuchung auf bargeldauszahlung ga
 nr

@@ -2,8 +2,9 @@
 
 Two transactions are one transfer if they are in different accounts, have opposite amounts in one currency,
 are at most ``WINDOW`` days apart, and one of them says so: by the words of a bank, or by naming the other
-account. Where both name the same person on nearly the same day, that is their owner. What is known as a purchase, a bill or an income is never one, however well an amount fits. Of
-several that fit, the clearest words count first, then the nearest days.
+account. Where both name the same person on nearly the same day, that is their owner. What is known as a
+purchase, a bill or an income is never one, however well an amount fits. Of several that fit, the clearest
+words count first, then the nearest days.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d"})
+_OVER = re.compile(r"\bu\u0308ber\b")
+"""A German word that is no taxi."""
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -18,7 +20,7 @@ def fold(text: str) -> str:
     """Give a text as words that can be compared: no case, accents or signs, one space around each word."""
     # Some signs are taken apart into capitals, and some small letters into accents.
     small = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
-    plain = unicodedata.normalize("NFKD", small)
+    plain = _OVER.sub("ueber", unicodedata.normalize("NFKD", small))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return f" {_SIGNS.sub(' ', plain).strip()} "
 
