@@ -142,3 +142,18 @@ def test_currencies_above_the_header_or_in_balances_count() -> None:
     assert draft("Account in CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency == "CHF"
     assert draft("Date;Text;Amount;Balance\n2026-01-01;a;-1.00;£5.00\n").currency == "GBP"
     assert draft("EUR and CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency is None
+
+
+def test_balances_prove_which_of_two_columns_without_a_name_is_money_out() -> None:
+    rows = "10/13/2026,SHOP,54.20,,945.80\n10/05/2026,PAY,,1000.00,1000.00\n10/02/2026,RENT,500.00,,0.00\n"
+    known = draft(rows)
+    assert (known.debit, known.credit, known.balance, known.sign) == (2, 3, 4, "two_columns")
+    swapped = (
+        rows.replace(",54.20,,", ",,54.20,")
+        .replace(",,1000.00,", ",1000.00,,")
+        .replace(",500.00,,", ",,500.00,")
+    )
+    known = draft(swapped)
+    assert (known.debit, known.credit, known.balance) == (3, 2, 4)
+    known = draft(rows.replace("945.80", "900.00").replace(",1000.00\n", ",7.00\n"))
+    assert (known.debit, known.credit, known.balance) == (None, None, None)

@@ -22,6 +22,7 @@ from trunkline.demos.finance.statements.header_words import Role, count_roles, r
         ("Paid in", "credit"),
         ("S/H", "marker"),
         ("Auftragskonto", "account"),
+        ("Datum des Abschlusses", "date"),
     ],
 )
 def test_a_word_has_its_role_in_every_language(cell: str, role: Role) -> None:

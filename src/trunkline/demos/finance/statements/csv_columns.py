@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from itertools import permutations
 
 import msgspec
 
@@ -98,6 +99,8 @@ class _Columns:
         balance = self._take("balance", looks_like_amount)
         if amount is None and debit is None and credit is None:
             amount, balance = self._unnamed_amount(balance, self._newest_first(date))
+        if amount is None and debit is None and credit is None and balance is None:
+            debit, credit, balance = self._unnamed_sides(self._newest_first(date))
         currency = self._common_currency(amount, debit, credit, balance)
         currency_column = self._currency_column(amount, debit, credit)
         # One word that is known shows what the column is, in whatever words a bank says that a row is final.
@@ -190,15 +193,7 @@ class _Columns:
 
     def _unnamed_amount(self, balance: int | None, order: bool | None) -> tuple[int | None, int | None]:
         """Find the amount among columns without a name that is known; two may be amount and balance."""
-        found = [
-            index
-            for index in range(self._width)
-            if index not in self._taken
-            and not self._roles[index]
-            and self._holds(index, looks_like_amount, _ENOUGH)
-            and not self._holds(index, looks_like_date, _ENOUGH)
-        ]
-        exact = [index for index in found if self._may_be_amount(index)] or found
+        exact = self._unnamed_amounts()
         if len(exact) == 1:
             self._taken.add(exact[0])
             return exact[0], balance
@@ -212,6 +207,38 @@ class _Columns:
                     self._taken |= {amount, other}
                     return amount, other
         return None, balance
+
+    def _unnamed_amounts(self) -> list[int]:
+        found = [
+            index
+            for index in range(self._width)
+            if index not in self._taken
+            and not self._roles[index]
+            and self._holds(index, looks_like_amount, _ENOUGH)
+            and not self._holds(index, looks_like_date, _ENOUGH)
+        ]
+        return [index for index in found if self._may_be_amount(index)] or found
+
+    def _unnamed_sides(self, order: bool | None) -> tuple[int | None, int | None, int | None]:
+        """Find debit, credit and balance among columns without a name: the balances prove which is which."""
+        found = self._unnamed_amounts()
+        decimal = self._decimal(found)
+        if len(found) != 3 or decimal is None:
+            return None, None, None
+        for debit, credit, balance in permutations(found):
+            pairs: list[tuple[Decimal, Decimal]] = []
+            for record in self._records:
+                out, into, left = (
+                    _value(record.cells[at], decimal) if at < len(record.cells) else None
+                    for at in (debit, credit, balance)
+                )
+                if left is not None and (out is None) is not (into is None):
+                    pairs.append(((into or Decimal()) - (out or Decimal()), left))
+            whole = len(pairs) == len(self._records)
+            if whole and proven_sign(pairs, newest_first=order) == "negative_is_out":
+                self._taken |= set(found)
+                return debit, credit, balance
+        return None, None, None
 
     def _currency_column(self, *amounts: int | None) -> int | None:
         """Find the column with the currency of the amounts; None if their own header names it."""
@@ -452,7 +479,7 @@ def _currency_of(cell: str) -> str | None:
 
 def _codes(cell: str) -> set[str]:
     """Give the currencies that a text names: symbols, and the codes of the common ones."""
-    words = re.split(r"[^A-Z€$£¥]+", re.sub(r"(?i)\beuros?\b", "EUR", cell))
+    words = re.split(r"[^A-Z€$£¥]+", re.sub(r"(?i)\beuro[as]?\b", "EUR", cell))
     return {code for word in words if word in _NAMED and (code := parse_currency(word))}
 
 

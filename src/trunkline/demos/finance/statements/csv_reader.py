@@ -55,9 +55,10 @@ _BALANCE = re.compile(
 )
 """What a row is called that shows a balance in the place of an amount."""
 _FOOTER_CELLS = 2
-_OWN_MOVES = frozenset(
-    """pot transfer|internal transfer|acct xfer|account transfer|umbuchung|eigenubertrag|own account transfer|
-    transfer between own accounts|savings transfer|virement interne|giroconto""".replace("\n    ", "").split("|")
+_OWN_MOVES = (
+    *("pot transfer", "internal transfer", "acct xfer", "account transfer", "own account transfer"),
+    *("transfer between own accounts", "savings transfer", "umbuchung", "eigenubertrag", "virement interne"),
+    "giroconto",
 )
 """Kinds of bookings that only move money between own accounts; the description does not always say so."""
 
