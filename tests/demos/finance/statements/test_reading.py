@@ -155,3 +155,35 @@ def test_a_statement_whose_bill_was_paid_is_a_cards(paid: str, kind: str) -> Non
     ledger = new_ledger()
     assert ("account_kind" in question(ledger, data).fields["properties"]) is (kind != "card")
     assert bring(ledger, data, answers={"currency": "USD", "account": "Main"}).accounts[0].kind == kind
+
+
+def test_of_two_accounts_in_a_file_only_the_one_whose_bill_was_paid_is_a_card() -> None:
+    data = "Account Number,Transaction Date,Description 1,Amount,Currency\n" + "".join(
+        f"{number},10/{day}/2026,SHOP {day},-{day}.00,CAD\n"
+        for number in ("01234-1234567", "4500123412341234")
+        for day in range(13, 17)
+    )
+    data += "4500123412341234,10/20/2026,PAYMENT - THANK YOU,200.00,CAD\n"
+    accounts = plan(new_ledger(), data).accounts
+    assert [(one.number[-4:], one.kind) for one in accounts] == [("4567", "checking"), ("1234", "card")]
+
+
+def test_a_line_above_bookings_without_a_header_is_none_of_them() -> None:
+    data = "Compte;Compte;****1234;31/10/2026;;1 234,56\n" + "".join(
+        f"{day:02}/10/2026;CARTE;FACTURE CARTE;CARREFOUR PARIS {day};-{day},20;\n"
+        for day in range(20, 10, -1)
+    )
+    answers = {"currency": "EUR", "sign": "negative_is_out", "account": "Courant"}
+    with new_ledger().reading() as db:
+        found = plan_import(db, "bank.csv", data.encode(), answers=answers)
+    assert isinstance(found, ImportPlan)
+    assert (found.counts, [note.partition(":")[0] for note in found.notes]) == (
+        "10 new, 0 known",
+        ["line 1 is no booking"],
+    )
+    with new_ledger().reading() as db:
+        damaged = plan_import(
+            db, "bank.csv", data.replace("20/10/2026", "2o/1o/2026").encode(), answers=answers
+        )
+    assert isinstance(damaged, ImportPlan)
+    assert [problem.line for problem in damaged.problems] == [2]

@@ -98,9 +98,9 @@ class _Columns:
                 debit = credit = None
         balance = self._take("balance", looks_like_amount)
         if amount is None and debit is None and credit is None:
-            amount, balance = self._unnamed_amount(balance, self._newest_first(date))
+            amount, balance = self._unnamed_amount(balance, date)
         if amount is None and debit is None and credit is None and balance is None:
-            debit, credit, balance = self._unnamed_sides(self._newest_first(date))
+            debit, credit, balance = self._unnamed_sides(date)
         currency = self._common_currency(amount, debit, credit, balance)
         currency_column = self._currency_column(amount, debit, credit)
         # One word that is known shows what the column is, in whatever words a bank says that a row is final.
@@ -191,9 +191,9 @@ class _Columns:
         is_date = self._holds(index, looks_like_date, _ENOUGH)
         return not is_date and self._holds(index, has_fraction, 0.5)
 
-    def _unnamed_amount(self, balance: int | None, order: bool | None) -> tuple[int | None, int | None]:
+    def _unnamed_amount(self, balance: int | None, date: int | None) -> tuple[int | None, int | None]:
         """Find the amount among columns without a name that is known; two may be amount and balance."""
-        exact = self._unnamed_amounts()
+        exact, order = self._unnamed_amounts(date), self._newest_first(date)
         if len(exact) == 1:
             self._taken.add(exact[0])
             return exact[0], balance
@@ -208,20 +208,27 @@ class _Columns:
                     return amount, other
         return None, balance
 
-    def _unnamed_amounts(self) -> list[int]:
+    def _unnamed_amounts(self, date: int | None) -> list[int]:
+        # A line above the bookings may have a balance in a column of its own.
+        dated = [
+            one.cells
+            for one in self._records
+            if date is None or looks_like_date("".join(one.cells[date : date + 1]))
+        ]
         found = [
             index
             for index in range(self._width)
             if index not in self._taken
             and not self._roles[index]
+            and any("".join(cells[index : index + 1]).strip() for cells in dated)
             and self._holds(index, looks_like_amount, _ENOUGH)
             and not self._holds(index, looks_like_date, _ENOUGH)
         ]
         return [index for index in found if self._may_be_amount(index)] or found
 
-    def _unnamed_sides(self, order: bool | None) -> tuple[int | None, int | None, int | None]:
+    def _unnamed_sides(self, date: int | None) -> tuple[int | None, int | None, int | None]:
         """Find debit, credit and balance among columns without a name: the balances prove which is which."""
-        found = self._unnamed_amounts()
+        found, order = self._unnamed_amounts(date), self._newest_first(date)
         decimal = self._decimal(found)
         if len(found) != 3 or decimal is None:
             return None, None, None

@@ -77,7 +77,7 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
     rows: dict[str | None, list[StatementRow]] = {}
     problems: list[Problem] = []
     notes: list[str] = []
-    last = _last_booking(table, mapping)
+    first, last = _ends_of_bookings(table, mapping)
     for index, record in enumerate(table.records):
         if not any(cell.strip() for cell in record.cells):
             continue
@@ -88,7 +88,9 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
         except ValueError as error:
             if (left_out := reader.why_left_out(record)) is not None:
                 notes.append(left_out)
-            elif reader.is_note(record, after_bookings=index > last):
+            elif reader.is_note(record, after_bookings=index > last) or (
+                index < first and reader.is_above_bookings(record)
+            ):
                 notes.append(f"line {record.line} is no booking: {record}")
             else:
                 problems.append(Problem(line=record.line, text=str(record), reason=str(error)))
@@ -103,14 +105,14 @@ def read_csv(table: Table, mapping: CsvMapping) -> CsvStatement:
     statements: list[Statement] = []
     for number, ours in (rows or {None: []}).items():
         account = default if number is None else _named_account(number)
-        first = not statements
+        is_first = not statements
         statements.append(
             Statement(
                 format="csv",
                 account=account,
                 rows=tuple(ours),
-                problems=tuple(problems) if first else (),
-                notes=tuple(notes) if first else (),
+                problems=tuple(problems) if is_first else (),
+                notes=tuple(notes) if is_first else (),
             )
         )
     return CsvStatement(statements=tuple(statements), balance_agrees=_balance_agrees(statements))
@@ -146,6 +148,7 @@ class _Reader:
 
     def __init__(self, table: Table, mapping: CsvMapping) -> None:
         self._width = table.width
+        self._has_header = table.header is not None
         self._mapping = mapping
 
     def is_note(self, record: Record, *, after_bookings: bool) -> bool:
@@ -161,6 +164,11 @@ class _Reader:
             return True
         filled = sum(bool(cell.strip()) for cell in cells)
         return after_bookings and not dated and (filled <= _FOOTER_CELLS or not moved)
+
+    def is_above_bookings(self, record: Record) -> bool:
+        """Whether a record above all bookings of a file without header has words in the place of the date."""
+        date = self._cell(record.cells, self._mapping.date)
+        return not self._has_header and date != "" and not any(map(str.isdigit, date))
 
     def why_left_out(self, record: Record) -> str | None:
         """Say why a record needs no date: it is pending, as its status or the date's place says, or void."""
@@ -259,13 +267,18 @@ class _Reader:
             return None
 
 
-def _last_booking(table: Table, mapping: CsvMapping) -> int:
-    """Give the index of the last record with a date."""
-    for index in range(len(table.records) - 1, -1, -1):
-        cells = table.records[index].cells
-        if len(cells) > mapping.date and looks_like_date(cells[mapping.date]):
-            return index
-    return -1
+def _ends_of_bookings(table: Table, mapping: CsvMapping) -> tuple[int, int]:
+    """Give the indexes of the first and of the last record with a date; (-1, -1) if there is none."""
+    order = range(len(table.records))
+    dated = (
+        index for index in order if looks_like_date("".join(table.records[index].cells[mapping.date :][:1]))
+    )
+    backwards = (
+        index
+        for index in reversed(order)
+        if looks_like_date("".join(table.records[index].cells[mapping.date :][:1]))
+    )
+    return next(dated, -1), next(backwards, -1)
 
 
 def _balance_agrees(statements: Sequence[Statement]) -> bool | None:

@@ -22,7 +22,8 @@ _WORDS: dict[Role, str] = {
         posting date|post date|posted date|date posted|booking date|clearing date|
         buchungstag|buchungsdatum|buchung|
         completed date|datum des abschlusses|date comptable|date operation|date de l operation|
-        date de operation|dateop|date d operation|data contabile|fecha operacion|fecha de operacion|fecha contable|boekdatum|
+        date de operation|dateop|date d operation|data contabile|fecha operacion|fecha de operacion|
+        fecha contable|boekdatum|
         date|datum|fecha|data|data operazione|transaction date|trans date|transaktionsdatum|umsatzdatum|
         belegdatum|buchung datum|date created|created|created on|started date|date transaction|
         date de transaction|timestamp|zeitpunkt|data operacji|data transakcji|bokforingsdatum|bokforingsdag|

@@ -176,7 +176,11 @@ def _kind_of_bookings(table: Table, draft: Draft) -> AccountKind | None:
     if mapping is None:
         return None
     read = read_csv(table._replace(records=table.records[:_MOST_LOOKED_AT]), mapping)
-    return kind_by_bookings((row.description, row.amount) for one in read.statements for row in one.rows)
+    return _kind_of_statement(read.statements[0]) if len(read.statements) == 1 else None
+
+
+def _kind_of_statement(statement: Statement) -> AccountKind | None:
+    return kind_by_bookings((row.description, row.amount) for row in statement.rows)
 
 
 def _kind_before(db: sqlite3.Connection, kept: CsvMapping | None) -> AccountKind | None:
@@ -250,11 +254,13 @@ def _one_account(
             )
         return known or new_account(hint, wanted, currency, kind)
     if hint.number:
-        return find_account(accounts, hint.number) or new_account(hint, hint.name, currency, kind)
+        known = find_account(accounts, hint.number)
+        return known or new_account(hint, hint.name, currency, kind or _kind_of_statement(statement))
     if hint.name:
         # Another bank's account may have the same name, and has a number then.
         known = find_account([one for one in accounts if not one.number], hint.name)
-        return known or new_account(hint, hint.name, currency, kind or kind_by_words(hint.name))
+        kind = kind or kind_by_words(hint.name) or _kind_of_statement(statement)
+        return known or new_account(hint, hint.name, currency, kind)
     return _only_one(accounts, before)
 
 
