@@ -21,6 +21,13 @@ def test_the_period_before_is_of_the_same_kind() -> None:
     )
 
 
+def test_a_year_that_is_not_over_is_compared_with_the_same_days_of_the_year_before() -> None:
+    so_far = Period(date(2026, 1, 1), TODAY)
+    assert period_before(so_far) == Period(date(2025, 1, 1), date(2025, 11, 18))
+    january = Period(date(2026, 1, 1), date(2026, 1, 18))
+    assert period_before(january) == Period(date(2025, 12, 1), date(2025, 12, 18))
+
+
 def test_a_year_before_a_leap_day_is_the_last_of_february() -> None:
     assert year_before(month_of(date(2024, 2, 1))) == month_of(date(2023, 2, 1))
     assert year_before(month_of(date(2025, 2, 1))) == month_of(date(2024, 2, 1))

@@ -44,6 +44,10 @@ from trunkline.demos.finance.questions.reading import read_question
         "groceries through October",
         "how much did I pay off in October",
         "how much went to my credit card in October",
+        "how much did my balance change in October",
+        "how much did I spend at new merchants",
+        "new merchants this month",
+        "how much did I spend on the tag Travel",
     ],
 )
 def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> None:
@@ -74,6 +78,18 @@ def test_a_value_that_the_figure_would_leave_out_is_named(text: str, by: str) ->
     reading = read_question(text, WORDS, TODAY)
     assert not reading.steps
     assert f"by {by}," in (reading.problem or "")
+
+
+def test_a_number_of_things_is_no_amount() -> None:
+    assert not read_question("more than 3 purchases at Rewe", WORDS, TODAY).steps
+    (step,) = read_question("list purchases of more than 3 euros at Rewe", WORDS, TODAY).steps
+    assert step.minimum == 300
+
+
+def test_a_second_merchant_is_not_left_out_of_a_change() -> None:
+    reading = read_question("move Rewe and Edeka to Groceries", WORDS, TODAY)
+    assert reading.steps == ()
+    assert "one merchant at a time: say Rewe and Edeka" in (reading.problem or "")
 
 
 def test_what_is_no_spending_is_not_said_to_be_nothing() -> None:

@@ -438,3 +438,24 @@ def test_both_shops_are_within_the_category() -> None:
         ("Groceries", "Rewe"),
         ("Groceries", "Edeka"),
     ]
+
+
+def test_a_question_after_a_change_makes_no_other_change() -> None:
+    (step,) = read("put Rewe under Groceries", "what's in the category Transport").steps
+    assert (step.what, step.category) == ("spend", "Transport")
+    (step,) = read("put Rewe under Groceries", "and Edeka?").steps
+    assert (step.what, step.merchant, step.category) == ("recategorize", "Edeka", "Groceries")
+
+
+def test_the_same_time_last_year_does_not_point_to_the_question_before() -> None:
+    question = "How much did I spend this month compared to the same time last year?"
+    (step,) = read("how much did I spend on rent in October", question).steps
+    assert (step.what, step.category) == ("compare", None)
+    (step,) = read("groceries in October", "why is it more than the same month last year?").steps
+    assert (step.category, step.period) == ("Groceries", OCTOBER)
+
+
+@pytest.mark.parametrize("text", ["list my merchants", "which merchants did I visit", "show all merchants"])
+def test_a_list_of_merchants_is_no_list_of_transactions(text: str) -> None:
+    (step,) = read(f"{text} in October").steps
+    assert (step.what, step.by, step.period) == ("breakdown", "merchant", OCTOBER)

@@ -43,9 +43,13 @@ _COUNT = re.compile(
     rf"|\b(top) {_NUMBER}$"
 )
 _SIGN = r"(?:[€$£]|eur(?:os?)?|usd|dollars?|gbp|pounds?|chf|francs?|bucks)"
+_THINGS = (
+    r"(?:(?:day|week|month|year|time|transaction|purchase|visit|payment|charge|order|trip|booking|item|meal|ride|"
+    r"merchant|shop|store|place|subscription|account|card|budget)s?|categor(?:y|ies))"
+)
 _MINIMUM = re.compile(
     rf"\b(?:over|above|more than|greater than|bigger than|larger than|at least|exceeding|>=?) ?{_SIGN}? ?"
-    rf"(\d[\d,]*(?:\.\d\d?)?)(?!\d) ?{_SIGN}?(?![\w%-])(?! (?:day|week|month|year|time|transaction)s?\b)"
+    rf"(\d[\d,]*(?:\.\d\d?)?)(?!\d) ?{_SIGN}?(?![\w%-])(?! (?:different |other )?{_THINGS}\b)"
 )
 CURRENCIES = {
     "eur": "EUR",

@@ -26,6 +26,9 @@ def period_before(period: Period) -> Period:
     if period.start == month.start and period.end == month_of(period.end).end:
         months = (period.end.year - period.start.year) * 12 + period.end.month - period.start.month + 1
         return Period(month_of(period.start, months).start, period.start - timedelta(days=1))
+    if period.days > 31 and period.start == date(period.start.year, 1, 1):
+        # A year that is not over: else it would be as many days at the end of the year before.
+        return year_before(period)
     if period.start == month.start and period.end <= month.end:
         # A month that is not over: the same days of the month before.
         before = month_of(period.start, 1)

@@ -116,7 +116,9 @@ _NOT = re.compile(
 _OTHER = re.compile(
     r"\b(?:you|your|first|earliest|oldest|smallest|cheapest|lowest|least|fewest|median|smaller|cheaper)\b|"
     r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
-    r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b"
+    r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
+    r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
+    r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
 )
 _FUTURE = re.compile(
     r"\b(?:will|going to|gonna|forecast|predict\w*|project(?:ed|ion)|next|tomorrow|upcoming|would|should)\b"
@@ -162,7 +164,9 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
         r"\b(?:than|compared?|versus|vs|better|worse|when|average|avg|mean|typical\w*|by|per|each|every)\b|"
         r"^how (?:do|can|could|to) (?:i )?save\b"
     ),
-    "compare": re.compile(r"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary)\b"),
+    "compare": re.compile(
+        r"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary|balances?)\b"
+    ),
     "price_rises": re.compile(r"\bthan\b"),
     "subscriptions": re.compile(
         r"\b(?:new|newest|cancel+ed|did i cancel|ended|stopped|expired|old|oldest|unused|cheap\w*)\b"

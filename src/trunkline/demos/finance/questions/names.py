@@ -149,11 +149,16 @@ def find_names(text: str, vocabulary: Vocabulary, ignored: frozenset[str]) -> li
                 words = " ".join(simplify(piece[0]) for piece in window)
                 after = at > 0 and pieces[at - 1][0] in ("at", "on", "for")
                 found = _match(words, index, frozenset() if exact and after else ignored, exact=exact)
-                if found is None:
+                if found is None or (words in ignored and not _is_said(words, found[1], vocabulary)):
                     continue
                 used[at : at + count] = [True] * count
                 taken.append(Name(*found, window[0].start(), window[-1].end(), exact))
     return sorted(taken, key=lambda name: name.begin)
+
+
+def _is_said(words: str, name: str, vocabulary: Vocabulary) -> bool:
+    """Whether an everyday word is a name as it is written: "new" is not the category News."""
+    return words == simplify(name) or words in map(simplify, vocabulary.synonyms)
 
 
 def _order(first: Kind) -> tuple[Kind, ...]:

@@ -25,26 +25,8 @@ BEGINNING = date(1900, 1, 1)
 _MONTHS = [name.lower() for name in calendar.month_name]
 _SHORT = {name[:3]: at for at, name in enumerate(_MONTHS) if name} | {"sept": 9}
 _DAYS = [name.lower() for name in calendar.day_name]
-_NUMBERS = {
-    word: at
-    for at, word in enumerate(
-        (
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        )
-    )
-}
+_NUMBER_NAMES = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS = {word: at for at, word in enumerate(_NUMBER_NAMES.split())}
 _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 
 
@@ -171,7 +153,15 @@ def _month(found: re.Match[str], today: date, year: int | None) -> tuple[Period 
         latest = _latest(number, None, today, None)
         wanted = latest.start.year - (latest.start.month == today.month) if latest else None
     day = int(groups["day"]) if groups.get("day") else None
+    if day is not None and wanted is None and _is_short_year(found) and 2000 + day <= today.year:
+        return _latest(number, None, today, 2000 + day), True
     return _latest(number, day, today, wanted), given
+
+
+def _is_short_year(found: re.Match[str]) -> bool:
+    """Whether it is "in Oct 25": one asks what was *in* a month and *on* a day."""
+    asked_in = found.string[: found.start()].endswith("in ")
+    return asked_in and re.fullmatch(r"[a-z]+\.? \d\d", found[0]) is not None
 
 
 def _iso_day(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
@@ -351,6 +341,11 @@ def _days_of_part(place: str, unit: str | None, count: str | None, days: int) ->
 
 _BETWEEN = re.compile(r"(?:in )?(?:between|from) ")
 _SINCE = re.compile(r"(?:ever )?(?:since|from|starting(?: from| in)?) (?:the )?(?:start of |beginning of )?")
+_OF_THINGS = re.compile(
+    r"\b(?:transactions?|purchases?|payments?|charges?|expenses?|bookings?|entries|bills?|refunds?|reports?|"
+    r"summary|spending|receipts?|orders?) $"
+)
+"""After these "from October" means that they are of October, and not since then."""
 _JOIN = {
     "between": re.compile(r" ?(?:and|to|-|\u2013) ?(?:the )?"),
     "from": re.compile(r" ?(?:to|until|till|through|up to|-|\u2013) ?(?:the )?"),
@@ -402,9 +397,12 @@ def _range_at(text: str, at: int, today: date) -> _Atom | None:
         if both := _two(text, begin.end(), word, today):
             return both
     if since := _SINCE.match(text, at):
-        atom = _atom_at(text, since.end(), today)
+        atom = _part_of_month(text, since.end(), today) or _atom_at(text, since.end(), today)
         if atom and atom.period.start <= today:
-            return _Atom(Period(atom.period.start, today), _skip_on(text, atom.end))
+            end = _skip_on(text, atom.end)
+            if end == atom.end and since[0].startswith("from") and _OF_THINGS.search(text[:at]):
+                return atom
+            return _Atom(Period(atom.period.start, today), end)
     return _two(text, at, "", today) or _atom_at(text, at, today)
 
 

@@ -101,6 +101,8 @@ _NARROWED: tuple[What, ...] = (
 )  # fmt: skip
 """What a word that is not understood would have narrowed down."""
 _BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
+_CHANGES: tuple[What, ...] = ("recategorize", "set_budget", "categorize", "import")
+"""What changes the ledger."""
 _SUMS: tuple[What, ...] = ("spend", "count")
 """What is a list where only charges of some size count."""
 _SHORT_ONES: tuple[What, ...] = ("breakdown", "top", "count", "average", "share", "spend")
@@ -206,6 +208,8 @@ class _Clause:
                 what is None and (self.has_lead or self.is_short) and (has_values or find_group(self.words))
             )
             again = again or (what == "spend" and self.has_lead and clause.names and not self.periods)
+            # What is changed is said again: only "and Lidl?" goes on with a change.
+            again = again and (self.before.what not in _CHANGES or (self.has_lead and bool(clause.names)))
             before = "list" if clause.minimum and self.before.what in _SUMS else self.before.what
             # A name that the question before does not take begins another one.
             if again and not (clause.names and say_unused_values(before, clause)):
@@ -245,7 +249,7 @@ class _Clause:
     def _ask_again(self, before: Intent) -> Reading:
         """Ask the question before again, with what was said now in the place of what was said then."""
         changes: dict[str, Any] = self._values()
-        if "category" in changes or "merchant" in changes:
+        if before.what not in _CHANGES and ("category" in changes or "merchant" in changes):
             changes = {"category": None, "merchant": None, "excluding": ()} | changes
         if "minimum" in changes and before.what in _SUMS:
             changes["what"] = "list"
@@ -354,6 +358,10 @@ class _Clause:
 
     def _recategorize(self) -> Reading:
         merchant, category = self.clause.first("merchant"), self.clause.last("category")
+        if len(merchants := self.clause.all("merchant")) > 1:
+            return Reading(
+                problem=f"I can do that for one merchant at a time: say {' and '.join(merchants)} one by one."
+            )
         if merchant is not None and category is not None:
             return Reading(steps=(Intent(what="recategorize", merchant=merchant, category=category),))
         named = re.search(

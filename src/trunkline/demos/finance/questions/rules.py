@@ -249,6 +249,10 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\bwhich categor",
         ),
     ),
+    (
+        "breakdown",
+        (rf"^(?:list|show|give|name|which|what)(?: me)?(?: all| my| the)* (?:{_MERCHANTS}|categories)\b",),
+    ),
     ("share", (r"\b(?:percent|percentage|share|proportion|fraction)\b",)),
     (
         "list",
@@ -320,7 +324,10 @@ FOLLOW_UP = re.compile(
 )
 """How a question begins that goes on with the one before."""
 
-POINTS_BACK = re.compile(r"\b(?:it|its|that|they|them|those|these|this(?! <)|there|the same|ones|same)\b")
+POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|they|them|those|these|this(?! <)|there|ones|"
+    r"same(?! (?:month|period|time|week|quarter|days?)\b))\b"
+)
 """Words that stand for what was asked before."""
 
 NOT_DONE = re.compile(
