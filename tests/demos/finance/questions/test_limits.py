@@ -47,6 +47,8 @@ from trunkline.demos.finance.questions.reading import read_question
         "how much did my balance change in October",
         "how much did I spend at new merchants",
         "new merchants this month",
+        "which merchant did I visit most often this year",
+        "how much did I spend in euros and dollars this year",
         "how much did I spend on the tag Travel",
     ],
 )

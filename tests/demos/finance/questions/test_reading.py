@@ -459,3 +459,17 @@ def test_the_same_time_last_year_does_not_point_to_the_question_before() -> None
 def test_a_list_of_merchants_is_no_list_of_transactions(text: str) -> None:
     (step,) = read(f"{text} in October").steps
     assert (step.what, step.by, step.period) == ("breakdown", "merchant", OCTOBER)
+
+
+def test_a_merchant_and_a_category_that_are_joined_are_each_asked_about() -> None:
+    for text in ("at Rewe and on groceries", "on groceries and Rewe"):
+        steps = read(f"how much did I spend {text} in October").steps
+        named = {(step.category, step.merchant) for step in steps}
+        assert named == {("Groceries", None), (None, "Rewe")}
+    (step,) = read("how much did I spend on groceries at Rewe in October").steps
+    assert (step.category, step.merchant) == ("Groceries", "Rewe")
+
+
+def test_two_days_with_dots_between_are_one_period() -> None:
+    (step,) = read("spending 2026-10-01..2026-10-31").steps
+    assert step.period == OCTOBER

@@ -188,6 +188,7 @@ def _take_file(text: str) -> tuple[str | None, str]:
 def _plain(text: str) -> str:
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("e-mail", "email")
     text = re.sub(r"[?!;:()\[\]\"]", " ", text)
+    text = re.sub(r"(?<=\d) ?(?:\.\.+|\u2026) ?(?=\d)", " to ", text)
     text = re.sub(r"(?<!\d)[.,]|[.,](?!\d)", " ", text)
     text = re.sub(r"\s+", " ", text.replace("#", " tag ")).strip()
     said, previous = text, None

@@ -117,6 +117,7 @@ _OTHER = re.compile(
     r"\b(?:you|your|first|earliest|oldest|smallest|cheapest|lowest|least|fewest|median|smaller|cheaper)\b|"
     r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
     r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
+    r"\b(?:and|or|plus) (?:eur\w*|usd|(?:us )?dollars?|gbp|pounds?|chf|(?:swiss )?francs?)\b|"
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
 )
@@ -148,6 +149,7 @@ _NOT_SPENT = re.compile(
     r"\bpa(?:y|id) (?:it |them )?(?:off|back)\b"
 )
 _UNTOLD: dict[What, re.Pattern[str]] = {
+    "top": re.compile(r"\b(?:often|frequent\w*|times)\b"),
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
     "spend": _NOT_SPENT,
     "average": re.compile(r"\bhow (?:many|often|frequently)\b|\b(?:income|salary|earn\w*|savings?)\b"),

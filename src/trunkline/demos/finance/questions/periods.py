@@ -123,7 +123,10 @@ def _latest(month: int, day: int | None, today: date, year: int | None) -> Perio
 # -- one period in words ---------------------------------------------------------------------------
 
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS[1:])}|sept|{'|'.join(_SHORT)})\.?"
-_YEAR = r"(?:,? ?(?:of )?(?P<year>(?:19|20)\d\d)\b| '(?P<short>\d\d)\b| (?P<relative>last|this) year\b)"
+_YEAR = (
+    r"(?:,? ?(?:of )?(?P<year>(?:19|20)\d\d)\b| '(?P<short>\d\d)\b| (?P<relative>last|this) year\b|"
+    r" (?P<ago>a|one|two|three|four|\d) years? ago\b)"
+)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)}|couple of|few)"
 _UNITS = r"(?P<unit>day|week|weekend|month|quarter|year)"
@@ -141,6 +144,8 @@ def _year_in(found: re.Match[str], today: date, default: int | None) -> tuple[in
         return 2000 + int(groups["short"]), True
     if groups.get("relative"):
         return today.year - (groups["relative"] == "last"), True
+    if groups.get("ago"):
+        return today.year - (1 if groups["ago"] == "a" else _count(groups["ago"])), True
     return default, False
 
 
@@ -273,17 +278,7 @@ _RULES: list[tuple[re.Pattern[str], _Maker]] = [
     )
 ]
 
-_PLACES = {
-    "first": 1,
-    "1st": 1,
-    "second": 2,
-    "2nd": 2,
-    "third": 3,
-    "3rd": 3,
-    "fourth": 4,
-    "4th": 4,
-    "last": 0,
-}
+_PLACES = {**_ORDINALS, "last": 0}
 _PART = re.compile(
     rf"(?:the )?(?P<place>{'|'.join(_PLACES)}) "
     rf"(?:(?P<unit>week|half)|(?P<count>\d\d?|{'|'.join(_NUMBERS)}) days) "

@@ -100,6 +100,9 @@ _NARROWED: tuple[What, ...] = (
     "spend", "count", "average", "share", "list", "breakdown", "top", "compare", "income", "chart", "tag",
 )  # fmt: skip
 """What a word that is not understood would have narrowed down."""
+_AND = r",? (?:and|or|plus) (?:(?:at|on|for|the|my) )*"
+_JOINED = re.compile(f"<_merchant>{_AND}<_category>|<_category>{_AND}<_merchant>")
+"""Names of which each is asked about; "groceries at Rewe" are those of both."""
 _BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
 _CHANGES: tuple[What, ...] = ("recategorize", "set_budget", "categorize", "import")
 """What changes the ledger."""
@@ -321,7 +324,8 @@ class _Clause:
         elif what not in _TIMELESS:
             of_months = values.get("by") == "month"
             values["period"] = _default_period("average" if of_months else what, self.today)
-        if what in ("spend", "share") and (several := self._several(mixed=False)):
+        joined = len(self.clause.names) == 2 and _JOINED.search(self.words) is not None
+        if what in ("spend", "share") and (several := self._several(mixed=joined)):
             return Reading(steps=self._each_period(*self._each(several, values, what).steps))
         return Reading(steps=self._each_period(Intent(what=what, **values)))
 
