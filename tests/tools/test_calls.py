@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -145,3 +145,15 @@ def test_a_rule_may_word_its_question() -> None:
 )
 def test_the_arguments_are_shown_as_an_object_whatever_was_sent(sent: Any, object_: Any) -> None:
     assert sent_object(sent) == object_
+
+
+async def test_what_a_generator_returns_is_its_result() -> None:
+    @tool
+    def work() -> Generator[str, None, dict[str, int]]:
+        """Work."""
+        yield "step"
+        return {"done": 1}
+
+    host = Host()
+    assert await call(work, host) == {"done": 1}
+    assert host.said == ["step"]

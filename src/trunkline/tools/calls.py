@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -95,7 +95,8 @@ async def _permit(
 async def run_function(tool: Tool, arguments: dict[str, Any], context: ToolContext) -> Any:
     """Run the function of a tool: async code here, plain code in a thread of its own.
 
-    A generator yields text for progress, and its result last; one that yields only text gives all of it.
+    A generator yields text for progress, and yields or returns its result last; one that yields only text
+    gives all of it.
     """
     function = tool.function
     kwargs = {**arguments, **dict.fromkeys(tool.context_parameters, context)}
@@ -113,7 +114,7 @@ async def run_function(tool: Tool, arguments: dict[str, Any], context: ToolConte
             return await _read_series(tool, context, result)
         if inspect.isgenerator(result):
             thread.closes = result.close
-            return await _read_plain_series(tool, context, thread, lambda: next(result, _END))
+            return await _read_plain_series(tool, context, thread, result)
         return result
     finally:
         await thread.end()
@@ -130,12 +131,19 @@ async def _read_series(tool: Tool, context: ToolContext, series: Any) -> Any:
 
 
 async def _read_plain_series(
-    tool: Tool, context: ToolContext, thread: OwnThread, read: Callable[[], Any]
+    tool: Tool, context: ToolContext, thread: OwnThread, series: Iterator[Any]
 ) -> Any:
+    def read() -> tuple[Any, Any]:
+        try:
+            return next(series), None
+        except StopIteration as end:
+            return _END, end.value
+
     reader = _SeriesReader(tool, context)
-    while (item := await thread.do(read)) is not _END:
-        reader.feed(item)
-    return reader.result()
+    while (read_now := await thread.do(read))[0] is not _END:
+        reader.feed(read_now[0])
+    returned = read_now[1]
+    return reader.result() if returned is None else returned
 
 
 class _SeriesReader:
