@@ -80,7 +80,7 @@ def test_a_schema_has_types_defaults_descriptions_and_nothing_else_is_allowed() 
     assert properties["text"] == {"type": "string", "description": "some text"}
     assert properties["count"] == {"type": "integer", "description": "how many", "default": 3}
     assert properties["share"]["description"] == "a part"
-    assert properties["mode"] == {"enum": ["fast", "slow"], "default": "fast"}
+    assert properties["mode"] == {"type": "string", "enum": ["fast", "slow"], "default": "fast"}
     assert properties["colour"] == {"$ref": "#/$defs/Colour"}
     assert set(schema["$defs"]) == {"Colour", "Period", "Account", "Extra"}
 

@@ -3,7 +3,9 @@
 import copy
 import dataclasses
 from collections.abc import AsyncIterator
-from typing import Any
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal
 
 import pytest
 from agents.testing import ScriptedModel, assistant_message, function_call
@@ -78,6 +80,23 @@ def test_a_schema_that_strict_mode_cannot_say_stays_as_it_is() -> None:
     made = named("count")
     assert not made.strict_json_schema
     assert made.params_json_schema == count.schema
+
+
+def test_a_strict_schema_has_only_what_openai_takes() -> None:
+    def choose(mode: Literal["fast", "slow"] = "fast", day: date | None = None) -> None: ...
+    def sets(words: set[str]) -> None: ...
+    def money(price: Decimal) -> None: ...
+    def anything(value: Any) -> None: ...
+
+    made = {one.name: one for one in ToolRegistry([choose, sets, money, anything]).for_openai()}
+    assert {name: one.strict_json_schema for name, one in made.items()} == {
+        "choose": True,
+        "sets": False,
+        "money": False,
+        "anything": False,
+    }
+    # "schema must have a 'type' key" is what the API says otherwise, and refuses the whole request.
+    assert made["choose"].params_json_schema["properties"]["mode"]["type"] == "string"
 
 
 async def test_a_failure_is_told_to_the_model_and_known_to_a_copy_with_another_failure_function() -> None:

@@ -1,6 +1,7 @@
 """Tools: functions that models call, what people see of a call, and how calls run; knows no agent framework.
 
 * ``adapter_calls``: how a tool finds the call that an adapter shows
+* ``argument_types``: types of arguments besides those that msgspec knows
 * ``arguments``: the JSON schema of a tool's arguments, and the check of what a model sends
 * ``call_files``: where the files of a call are, with the old text of those that it overwrites
 * ``called_tool``: a tool of LangChain that knows the id of its call

@@ -18,6 +18,7 @@ from trunkline.content import Block
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.questions import Form
 from trunkline.session.form_answers import check_form_answer
+from trunkline.tools.argument_types import complete, describe, is_field, read_value, schema_of
 from trunkline.tools.docstrings import read_docstring
 from trunkline.tools.failures import InvalidArguments
 from trunkline.tools.results import ToolResult
@@ -56,8 +57,15 @@ class FunctionArguments:
         for key, parameter in parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
                 _refuse(name, f"its parameter {parameter} has no name that a model could use: write it out")
-            hint: Any = _with_description(hints.get(key, Any), described.get(key))
-            default: Any = parameter.default
+            hint, default = hints.get(key, Any), parameter.default
+            if is_field(default):
+                hint = Annotated[hint, default]
+                default = (
+                    parameter.empty
+                    if default.is_required()
+                    else default.get_default(call_default_factory=True)
+                )
+            hint = describe(hint, described.get(key))
             fields.append((key, hint) if default is parameter.empty else (key, hint, _default(default)))
         self._type = _struct(name, fields)
         self.schema = _object_schema(name, self._type)
@@ -149,15 +157,6 @@ def _is_given(hint: Any, given: tuple[type, ...]) -> bool:
     return hint in given or any(one in given for one in get_args(hint))
 
 
-def _with_description(hint: Any, said: str | None) -> Any:
-    """Put what is said of an argument into its type; what its annotation says itself is preferred."""
-    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    if any(isinstance(note, msgspec.Meta) and note.description for note in notes):
-        return hint
-    said = next((note for note in notes if isinstance(note, str)), said)
-    return hint if said is None else Annotated[hint, msgspec.Meta(description=said)]
-
-
 def _default(default: Any) -> Any:
     if isinstance(default, _PLAIN) or default in ([], {}, set()):
         return default
@@ -173,12 +172,14 @@ def _struct(name: str, fields: list[Any]) -> type[msgspec.Struct]:
 
 def _object_schema(name: str, arguments: type[msgspec.Struct]) -> dict[str, Any]:
     try:
-        (schema,), components = msgspec.json.schema_components([arguments], ref_template="#/$defs/{name}")
+        (schema,), components = msgspec.json.schema_components(
+            [arguments], schema_hook=schema_of, ref_template="#/$defs/{name}"
+        )
+        made = components.pop(schema["$ref"].removeprefix("#/$defs/"))
+        made.pop("title", None)
+        return complete({**made, "additionalProperties": False, "$defs": components})
     except TypeError as error:
         _refuse(name, f"its arguments cannot be described: {error}")
-    made = components.pop(schema["$ref"].removeprefix("#/$defs/"))
-    made.pop("title", None)
-    return {**made, "additionalProperties": False, **({"$defs": components} if components else {})}
 
 
 def _refuse(name: str, why: str) -> NoReturn:
@@ -195,7 +196,7 @@ def _read(name: str, wanted: Any, given: Any) -> dict[str, Any]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidArguments(f"{name} did not run: its arguments are not JSON: {error}") from None
     try:
-        read: Any = msgspec.convert({} if given is None else given, wanted)
+        read: Any = msgspec.convert({} if given is None else given, wanted, dec_hook=read_value)
     except msgspec.ValidationError as error:
         raise InvalidArguments(f"{name} did not run: {_explain(str(error))}") from None
     if isinstance(read, dict):

@@ -19,12 +19,18 @@ from agents.tool_context import ToolContext as SdkContext
 from agents import FunctionTool, RunContextWrapper
 from trunkline.session.context import current
 from trunkline.tools.adapter_calls import host_of, mark_declared
+from trunkline.tools.argument_types import parts_of
 from trunkline.tools.calls import asking_for, call_tool, rule_for
 from trunkline.tools.declaration import Tool
 from trunkline.tools.failures import ToolError
 from trunkline.tools.results import model_text, write_shown
 from trunkline.tools.tool_context import ToolContext
 from trunkline.tools.turn_calls import TurnHost, request_for
+
+_TYPES = frozenset(("type", "anyOf", "$ref"))
+_NOT_STRICT = frozenset(("uniqueItems", "prefixItems", "patternProperties", "allOf", "oneOf", "not"))
+_FORMATS = (*(None, "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"),)
+"""Which formats a strict schema may name (https://platform.openai.com/docs/guides/structured-outputs)."""
 
 Invoke = Callable[[SdkContext[Any], str], Awaitable[Any]]
 
@@ -68,9 +74,20 @@ def _function_tool(tool: Tool, may_run: bool) -> FunctionTool:
 def _schema(tool: Tool) -> tuple[dict[str, Any], bool]:
     """The schema as the SDK's strict mode wants it, if that can say the same; else as it is."""
     try:
-        return ensure_strict_json_schema(copy.deepcopy(tool.schema)), True
+        schema = ensure_strict_json_schema(copy.deepcopy(tool.schema))
     except UserError:
         return tool.schema, False
+    return (schema, True) if _is_strict(schema) else (tool.schema, False)
+
+
+def _is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether OpenAI takes a schema as a strict one: it refuses the whole request where it does not."""
+    return (
+        not _TYPES.isdisjoint(schema)
+        and _NOT_STRICT.isdisjoint(schema)
+        and schema.get("format") in _FORMATS
+        and all(map(_is_strict, parts_of(schema)))
+    )
 
 
 def _needs_approval(tool: Tool) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
