@@ -13,9 +13,11 @@ from pydantic import BaseModel
 
 from agents import (
     Agent,
+    FunctionToolResult,
     GuardrailFunctionOutput,
     InputGuardrail,
     RunConfig,
+    ToolsToFinalOutputResult,
     function_tool,
     set_trace_processors,
 )
@@ -264,3 +266,23 @@ async def test_the_users_context_and_agent_are_as_they_were() -> None:
         type(agent),
         look.tool_input_guardrails,
     ) == before
+
+
+def final(context: Any, results: list[FunctionToolResult]) -> ToolsToFinalOutputResult:
+    """End a run with what its tools gave."""
+    return ToolsToFinalOutputResult(is_final_output=True, final_output=f"So: {results[0].output}")
+
+
+@pytest.mark.parametrize(
+    ("behavior", "said"),
+    [
+        ("stop_on_first_tool", "It is sunny in Rome."),
+        ({"stop_at_tool_names": ["weather"]}, "It is sunny in Rome."),
+        (final, "So: It is sunny in Rome."),
+    ],
+)
+async def test_the_output_of_a_run_that_ends_with_a_tool_is_its_answer(behavior: Any, said: str) -> None:
+    agent, _ = agent_of([call("weather", "w1", city="Rome")], tool_use_behavior=behavior)
+    events = await run_turn(agent)
+    assert text_of(events) == said
+    assert isinstance(events[-1], ev.TurnFinished)

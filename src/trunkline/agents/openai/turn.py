@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from agents import Agent, Runner, RunResultStreaming, RunState
+from agents import Agent, Runner, RunResultStreaming, RunState, ToolCallOutputItem
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.openai import run_states
@@ -29,6 +29,7 @@ from trunkline.session.ids import new_id
 from trunkline.tools.adapter_calls import show_calls
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.folder_reader import folder_reader
+from trunkline.tools.results import model_text
 
 if TYPE_CHECKING:
     from trunkline.agents.openai.agent import OpenAIAgent
@@ -153,6 +154,7 @@ class SdkTurn:
                 result = self._start(given)
                 await self._follow(result)
                 if not result.interruptions:
+                    self._say_output(result)
                     break
                 given = result.to_state()
                 await self._decide(given, {})
@@ -203,6 +205,13 @@ class SdkTurn:
                     await asyncio.sleep(0)
                 if ctx.lagging:
                     await ctx.ready()
+
+    def _say_output(self, result: RunResultStreaming) -> None:
+        """Say the output of a run that ended with a tool: no message of the model has it."""
+        last: Any = result.new_items[-1] if result.new_items else None
+        if isinstance(last, ToolCallOutputItem) and result.final_output not in (None, ""):
+            text = model_text(result.final_output)
+            self._ctx.emit_text(text, new_id("message"))
 
     async def _repair(self) -> None:
         """Complete the user's own history for the next prompt, unless another process resumes this turn."""
