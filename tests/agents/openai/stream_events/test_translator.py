@@ -4,11 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from agents.extensions import handoff_filters
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import Agent, ModelSettings, RunHooks, Usage, function_tool
+from agents import Agent, ModelSettings, RunHooks, Usage, function_tool, handoff
 from tests.agents.openai.stream_events import runs
 from trunkline import content as c
 from trunkline import events as ev
@@ -130,6 +131,15 @@ async def test_a_handoff_is_a_call_that_switches_to_the_other_agent() -> None:
     assert played.statuses("c1") == ["in_progress", "completed"]
     assert [event.value for event in played.of(ev.Custom)] == [{"agent": "Billing"}]
     assert made.agent_name == "Billing"
+
+
+async def test_a_handoff_whose_filter_takes_its_output_out_is_completed() -> None:
+    other = runs.agent([assistant_message("I am the other.")], name="Billing")
+    filtered = handoff(other, input_filter=handoff_filters.remove_all_tools)
+    agent = runs.agent([function_call("transfer_to_billing", {}, call_id="c1")], handoffs=[filtered])
+    played = await runs.play(agent)
+    call = played.call("c1")
+    assert (call.title, call.status) == ("Hand off to Billing", "completed")
 
 
 async def test_the_second_of_two_handoffs_is_answered_as_well() -> None:

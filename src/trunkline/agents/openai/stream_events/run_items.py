@@ -46,6 +46,7 @@ class RunItems:
         self._new_id = new_id
         self._described = described
         self._content_mapper = content_mapper
+        self._handoffs: list[CallState] = []
         self._handlers: dict[str, Callable[[Any], None]] = {
             "message_output_created": self._message,
             "reasoning_item_created": self._nothing,
@@ -142,16 +143,26 @@ class RunItems:
             call.kind = _HANDOFF
             self._calls.update(call, kind=_HANDOFF)
         self._calls.start(call)
+        self._handoffs.append(call)
 
     def _handed_off(self, item: Any) -> None:
         raw = field(item, "raw_item")
         call = self._responses.call_of(raw)
         if call is None:
             return
-        target = text_field(field(item, "target_agent"), "name")
+        self._finish_handoff(call, text_field(field(item, "target_agent"), "name"), read_output(raw))
+
+    def handed_to(self, name: str) -> None:
+        """Finish a handoff whose output is not an event: a filter of its input may take it out."""
+        waiting, self._handoffs = self._handoffs, []
+        call = next((one for one in waiting if not one.done), None)
+        if call is not None:
+            self._finish_handoff(call, name, Outcome(status="completed"))
+
+    def _finish_handoff(self, call: CallState, target: str, outcome: Outcome) -> None:
         if target:
             self._calls.update(call, title=f"Hand off to {target}")
-        self._calls.finish(call, read_output(raw))
+        self._calls.finish(call, outcome)
 
     # -- MCP servers that the provider asks ----------------------------------------------------------
 

@@ -200,6 +200,7 @@ class StreamTranslator:
         # The settings of the run count more than those of an agent.
         self._lanes[lane].responses.max_tokens = own if self._max_tokens is None else self._max_tokens
         name = text_field(agent, "name")
+        self._lanes[lane].items.handed_to(name)
         if lane is None:
             before, self.agent_name = self.agent_name, name
             if before is not None and before != name:
