@@ -138,3 +138,18 @@ def test_two_sides_that_name_their_owner_are_a_transfer() -> None:
 def test_money_in_pots_and_pockets_of_a_bank_is_no_spending() -> None:
     for text in ("To pocket GBP Rainy day from GBP", "Pocket Withdrawal", "From Main Account to Holidays"):
         assert pairs(("2026-03-02", -5000, text, "main")) == [("transfer", None)]
+
+
+def test_a_purchase_that_a_bank_pays_into_another_own_account_counts_once() -> None:
+    lines = (
+        ("2026-03-02", -999, "SPOTIFY AB", "save"),
+        ("2026-03-02", 999, "Bankgutschrift auf PayPal-Konto", "save"),
+        ("2026-03-04", -999, "Tagesgeld Europe S.a.r.l. Spotify, Ihr Einkauf bei Spotify", "main"),
+    )
+    db = ledger_of(lines)
+    assert facts(db, "kind, pair_id") == [("spend", None), ("transfer", 3), ("transfer", 2)]
+    assert db.execute("SELECT sum(spent) FROM spending").fetchone() == (999,)
+    unnamed = (*lines[:2], ("2026-03-04", -999, "SPOTIFY AB", "main"))
+    assert pairs(*unnamed)[2] == ("spend", None)
+    unsaid = (("2026-03-02", 999, "SPOTIFY AB", "save"), lines[2])
+    assert pairs(*unsaid)[1] == ("spend", None)

@@ -160,7 +160,7 @@ def _pair_transfers(
         said = parents.get(one.category, one.category) == TRANSFERS
         if said:
             one.kind = "transfer"
-        if said or one.by is None:
+        if one.by != "user" or said:
             row = one.row
             legs.append(
                 Leg(
@@ -173,6 +173,7 @@ def _pair_transfers(
                     row.identity,
                     said,
                     accounts[row.account].names,
+                    bought=not said and one.by is not None,
                 )
             )
     pairs = find_transfers(legs)

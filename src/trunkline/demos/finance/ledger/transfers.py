@@ -3,8 +3,9 @@
 Two transactions are one transfer if they are in different accounts, have opposite amounts in one currency,
 are at most ``WINDOW`` days apart, and one of them says so: by the words of a bank, or by naming the other
 account. Where both name the same person on nearly the same day, that is their owner. What is known as a
-purchase, a bill or an income is never one, however well an amount fits. Of several that fit, the clearest
-words count first, then the nearest days.
+purchase, a bill or an income is none, however well an amount fits; except for what a bank pays into another
+own account for a purchase there: the one side names that account, and the other says that it was filled. Of
+several that fit, the clearest words count first, then the nearest days.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Leg(NamedTuple):
     """Whether its own words say that it is a transfer, so that it counts as one also without a pair."""
     names: tuple[str, ...]
     """By which folded words the other side may name this account."""
+    bought: bool = False
+    """Whether its words tell a purchase or an income."""
 
 
 def account_names(name: str, number: str, institution: str) -> tuple[str, ...]:
@@ -111,6 +114,10 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
     apart = abs((out.day - into.day).days)
     if out.account == into.account or apart > WINDOW:
         return None
+    if any(
+        one.bought and not (other.said and _names(one, other)) for one, other in ((out, into), (into, out))
+    ):
+        return None
     evidence = _evidence(out, into) + _evidence(into, out)
     if not evidence and apart <= SAME_PERSON_WINDOW and _name_one_person(out, into):
         evidence = 1
@@ -119,9 +126,12 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
     return (-evidence, apart, out.day, out.account, out.identity, into.account, into.identity)
 
 
+def _names(leg: Leg, other: Leg) -> bool:
+    return any(contains(leg.folded, words) for words in other.names)
+
+
 def _evidence(leg: Leg, other: Leg) -> int:
-    named = any(contains(leg.folded, words) for words in other.names)
-    return 3 * named + 2 * leg.said + any(contains(leg.folded, words) for words in _WORDS)
+    return 3 * _names(leg, other) + 2 * leg.said + any(contains(leg.folded, words) for words in _WORDS)
 
 
 def _name_one_person(out: Leg, into: Leg) -> bool:
