@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.demos.finance.questions.vocabulary import TODAY, WORDS
 
 from trunkline.demos.finance.questions.intent import Intent, Reading
-from trunkline.demos.finance.questions.periods import month_of
+from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
 from trunkline.demos.finance.questions.reading import read_question
 
 OCTOBER, SEPTEMBER = month_of(date(2026, 10, 1)), month_of(date(2026, 9, 1))
@@ -473,3 +473,33 @@ def test_a_merchant_and_a_category_that_are_joined_are_each_asked_about() -> Non
 def test_two_days_with_dots_between_are_one_period() -> None:
     (step,) = read("spending 2026-10-01..2026-10-31").steps
     assert step.period == OCTOBER
+
+
+def test_what_is_left_out_is_no_condition_any_more() -> None:
+    (step,) = read("spending in October", "only Rewe", "without Rewe").steps
+    assert (step.merchant, step.excluding, step.period) == (None, ("Rewe",), OCTOBER)
+
+
+def test_another_name_is_compared_with_that_of_the_question_before() -> None:
+    steps = read("how much did I spend at Rewe in October", "compare it with Edeka").steps
+    assert [(step.what, step.merchant, step.period) for step in steps] == [
+        ("spend", "Rewe", OCTOBER),
+        ("spend", "Edeka", OCTOBER),
+    ]
+
+
+def test_how_much_after_a_budget_is_not_the_spending() -> None:
+    assert read("am I over budget", "by how much?").steps == ()
+    (step,) = read("am I over budget", "for groceries").steps
+    assert (step.what, step.category) == ("budget", "Groceries")
+
+
+def test_the_most_expensive_subscription_is_none_that_got_dearer() -> None:
+    assert read("which subscription is the most expensive").steps[0].what == "subscriptions"
+    assert read("which subscriptions became more expensive").steps[0].what == "price_rises"
+
+
+def test_in_total_is_of_all_time_where_no_period_is_named() -> None:
+    (step,) = read("how much rent did I pay in total").steps
+    assert (step.category, step.period) == ("Rent", Period(BEGINNING, TODAY))
+    assert read("how much rent did I pay in total in October").steps[0].period == OCTOBER

@@ -9,12 +9,13 @@ from datetime import date, timedelta
 
 from trunkline.demos.finance.questions.periods import Period, month_of
 
-__all__ = ["compared_periods", "period_before", "year_before"]
+__all__ = ["compared_periods", "name_period_before", "period_before", "year_before"]
 
 _A_YEAR_BEFORE = re.compile(
     r"\bsame (?:month|period|time|week|quarter|days?)\b|\byear (?:on|over) year\b|\byoy\b|"
     r"\ba year (?:before|earlier)\b"
 )
+_BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
 _UNIT_BEFORE = re.compile(r"\b(?:month|week|quarter|year|period|one|time)s? before\b|\bbefore (?:that|it)\b")
 
 
@@ -99,3 +100,18 @@ def compared_periods(
 def _is_year_for_less(period: Period, other: Period) -> bool:
     """Whether "last year" stands for the same days of last year."""
     return other.days >= 365 and period.days < 200 and other.start.year == period.start.year - 1
+
+
+def name_period_before(text: str, last: Period | None) -> str:
+    """Write the days of "the month before" after a question about a month, a week or a year."""
+    found = _BEFORE.search(text)
+    if found is None or last is None:
+        return text
+    if found[1].lower() == "month":
+        period = month_of(last.start, 1)
+    elif found[1].lower() == "year":
+        period = Period(date(last.start.year - 1, 1, 1), date(last.start.year - 1, 12, 31))
+    else:
+        monday = last.start - timedelta(days=last.start.weekday() + 7)
+        period = Period(monday, monday + timedelta(days=6))
+    return f"{text[: found.start()]}from {period.start} to {period.end}{text[found.end() :]}"

@@ -121,6 +121,7 @@ _OTHER = re.compile(
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
 )
+_OTHER_GROUP = re.compile(r"\b(?:by|per|each|every) (?:quarters?|years?|tags?|weekdays?)\b")
 _FUTURE = re.compile(
     r"\b(?:will|going to|gonna|forecast|predict\w*|project(?:ed|ion)|next|tomorrow|upcoming|would|should)\b"
 )
@@ -149,6 +150,8 @@ _NOT_SPENT = re.compile(
     r"\bpa(?:y|id) (?:it |them )?(?:off|back)\b"
 )
 _UNTOLD: dict[What, re.Pattern[str]] = {
+    "breakdown": re.compile(r"\bbills?\b"),
+    "list": re.compile(r"\b(?:i (?:was|got|get)|was i|(?:did|do) i get) paid\b|\bpaid (?:me|us)\b"),
     "top": re.compile(r"\b(?:often|frequent\w*|times)\b"),
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
     "spend": _NOT_SPENT,
@@ -258,6 +261,8 @@ def has_untold_words(what: What, words: str, clause: Clause) -> bool:
     if what not in _FIGURES:
         return False
     if _NOT.search(words) or _OTHER.search(words) or _FUTURE.search(words) or _PART_OF_PERIOD.search(words):
+        return True
+    if what != "average" and _OTHER_GROUP.search(words):
         return True
     if what not in ("compare", "savings") and _LOOSE_TIME.search(words):
         return True

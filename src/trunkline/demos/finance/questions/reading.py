@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trunkline.demos.finance.questions.clause import CURRENCIES, Clause, take_apart
-from trunkline.demos.finance.questions.comparison import compared_periods
+from trunkline.demos.finance.questions.comparison import compared_periods, name_period_before
 from trunkline.demos.finance.questions.intent import By, Intent, Reading, What
 from trunkline.demos.finance.questions.limits import (
     has_untold_words,
@@ -23,7 +23,7 @@ from trunkline.demos.finance.questions.limits import (
     say_wrong_step,
 )
 from trunkline.demos.finance.questions.names import Vocabulary
-from trunkline.demos.finance.questions.periods import Period, month_of
+from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
 from trunkline.demos.finance.questions.rules import (
     FOLLOW_UP,
     GROUP_WORDS,
@@ -101,9 +101,13 @@ _NARROWED: tuple[What, ...] = (
 )  # fmt: skip
 """What a word that is not understood would have narrowed down."""
 _AND = r",? (?:and|or|plus) (?:(?:at|on|for|the|my) )*"
+_WITH_OTHER = re.compile(
+    r"\b(?:with|to|against|than|versus|vs) (?:at |on |the |my )?<_(?:merchant|category)>$"
+)
+_HOW_MUCH = re.compile(r"(?:by )?how much(?: (?:is|was|are|were) (?:it|that|they))?(?: more| less| over)?")
+_IN_TOTAL = re.compile(r"\b(?:in total|altogether|in all)\b")
 _JOINED = re.compile(f"<_merchant>{_AND}<_category>|<_category>{_AND}<_merchant>")
 """Names of which each is asked about; "groceries at Rewe" are those of both."""
-_BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
 _CHANGES: tuple[What, ...] = ("recategorize", "set_budget", "categorize", "import")
 """What changes the ledger."""
 _SUMS: tuple[What, ...] = ("spend", "count")
@@ -182,7 +186,8 @@ class _Clause:
         self.today = today
         self.earlier = earlier
         self.before = earlier[0] if earlier else None
-        self.clause: Clause = take_apart(_name_month_before(text, earlier), vocabulary, today)
+        last = next((one.period for one in earlier if one.period is not None), None)
+        self.clause: Clause = take_apart(name_period_before(text, last), vocabulary, today)
         lead = FOLLOW_UP.match(self.clause.text)
         self.words = self.clause.text[lead.end() :] if lead else self.clause.text
         self.is_short = len(re.sub(r"<\w+>", "", self.words).split()) <= 4
@@ -217,6 +222,8 @@ class _Clause:
             # A name that the question before does not take begins another one.
             if again and not (clause.names and say_unused_values(before, clause)):
                 return self._checked(self._ask_again(self.before))
+            if what == "spend" and self.before.what not in _FILTERED and _HOW_MUCH.fullmatch(self.words):
+                return Reading()
             if what in _SHORT_ONES and self.is_short and not has_values:
                 self.goes_on = True
             if (
@@ -254,6 +261,9 @@ class _Clause:
         changes: dict[str, Any] = self._values()
         if before.what not in _CHANGES and ("category" in changes or "merchant" in changes):
             changes = {"category": None, "merchant": None, "excluding": ()} | changes
+        for kind in ("category", "merchant"):
+            if getattr(before, kind) in changes.get("excluding", ()):
+                changes[kind] = None  # "Only Rewe", and then "without Rewe".
         if "minimum" in changes and before.what in _SUMS:
             changes["what"] = "list"
         if before.what == "compare" and self.periods:
@@ -322,8 +332,10 @@ class _Clause:
         elif inherited is not None and inherited.period is not None and what != "budget":
             values |= {"period": inherited.period, "has_period": inherited.has_period}
         elif what not in _TIMELESS:
+            if what == "spend" and _IN_TOTAL.search(self.words):
+                values["period"] = Period(BEGINNING, self.today)
             of_months = values.get("by") == "month"
-            values["period"] = _default_period("average" if of_months else what, self.today)
+            values.setdefault("period", _default_period("average" if of_months else what, self.today))
         joined = len(self.clause.names) == 2 and _JOINED.search(self.words) is not None
         if what in ("spend", "share") and (several := self._several(mixed=joined)):
             return Reading(steps=self._each_period(*self._each(several, values, what).steps))
@@ -386,9 +398,11 @@ class _Clause:
     def _compare(self, inherited: Intent | None, values: dict[str, Any]) -> Reading:
         if len(self.periods) > 2:
             return Reading(problem=_TWO_PERIODS)
-        several = self._several(mixed=True)
+        several = self._several(mixed=True) or self._with_other(inherited)
         if several and len(self.periods) < 2 and "why" not in self.words.split():
             period = self._whole_period() if self.periods else _default_period("spend", self.today)
+            if inherited is not None and inherited.period is not None and not self.periods:
+                period = inherited.period
             return self._each(several, values | {"period": period, "has_period": bool(self.periods)})
         period, against = compared_periods(
             self.clause.text,
@@ -399,6 +413,14 @@ class _Clause:
         )
         step = Intent(what="compare", period=period, against=against, has_period=True, **values)
         return Reading(steps=(step,))
+
+    def _with_other(self, inherited: Intent | None) -> list[dict[str, Any]]:
+        """What the question before was about, and the name that "compare it with Lidl" adds."""
+        if inherited is None or self.periods or not _WITH_OTHER.search(self.words):
+            return []
+        kinds = ("category", "merchant")
+        found = [{kind: name} for kind in kinds if (name := getattr(inherited, kind)) is not None]
+        return [*found, *({kind: name} for kind, name in self.clause.names if kind in kinds)] if found else []
 
     def _several(self, *, mixed: bool) -> list[dict[str, Any]]:
         """The names of a question that asks about more than one."""
@@ -442,22 +464,6 @@ class _Clause:
                 return {"order": "newest", "count": 1}
             return {"order": "largest" if re.search(big, words) else "newest"}
         return {}
-
-
-def _name_month_before(text: str, earlier: Sequence[Intent]) -> str:
-    """Write the days of "the month before" after a question about a month, a week or a year."""
-    found = _BEFORE.search(text)
-    last = next((one.period for one in earlier if one.period is not None), None)
-    if found is None or last is None:
-        return text
-    if found[1].lower() == "month":
-        period = month_of(last.start, 1)
-    elif found[1].lower() == "year":
-        period = Period(date(last.start.year - 1, 1, 1), date(last.start.year - 1, 12, 31))
-    else:
-        monday = last.start - timedelta(days=last.start.weekday() + 7)
-        period = Period(monday, monday + timedelta(days=6))
-    return f"{text[: found.start()]}from {period.start} to {period.end}{text[found.end() :]}"
 
 
 def _unit_of_average(words: str) -> str:

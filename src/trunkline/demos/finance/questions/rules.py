@@ -45,8 +45,8 @@ _PUT = (
 )
 _SUBSCRIPTION = r"(?:subscriptions?|recurring|memberships?|standing orders?|bills?|services?)"
 _DEARER = (
-    r"(?:dearer|expensive|pricier|prices?|rises?|rose|risen|raised?|increased?|went up|gone up|go up|hikes?|"
-    r"cost more)"
+    r"(?:dearer|more expensive|pricier|prices?|rises?|rose|risen|raised?|increased?|went up|gone up|go up|"
+    r"hikes?|cost more)"
 )
 
 ONE_PURCHASE = r"(?:purchase|visit|transaction|trip|order|time|meal|ride|payment|charge|bill|receipt|basket)"
