@@ -200,3 +200,27 @@ def test_trips_are_counted_where_a_name_says_which() -> None:
         assert "I count purchases" in (read_question(text, WORDS, TODAY).problem or "")
     (step,) = read_question("How many trips did I make to Rewe in October?", WORDS, TODAY).steps
     assert (step.what, step.merchant) == ("count", "Rewe")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("set a budget of 50 euros a week for restaurants", "A budget is for a month"),
+        ("set a yearly budget of 1000 for travel", "A budget is for a month"),
+        ("increase the groceries budget by 50", "Say the new amount"),
+        ("remove all budgets", "Say the category"),
+        ("what is due tomorrow", "due in the next 30 days"),
+        ("upcoming payments in the next 2 weeks", "due in the next 30 days"),
+    ],
+)
+def test_an_amount_or_a_span_of_another_time_is_refused_with_a_sentence(text: str, said: str) -> None:
+    reading = read_question(text, WORDS, TODAY)
+    assert reading.steps == ()
+    assert said in (reading.problem or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["set a budget of 50 euros a month for restaurants", "raise the groceries budget to 450"]
+)
+def test_an_amount_for_a_month_is_a_budget(text: str) -> None:
+    assert read_question(text, WORDS, TODAY).steps[0].what == "set_budget"

@@ -16,7 +16,7 @@ from trunkline.demos.finance.questions.intent import Intent, What
 from trunkline.demos.finance.questions.names import Kind
 from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
 
-__all__ = ["has_untold_words", "say_unused_names", "say_unused_values", "say_wrong_step"]
+__all__ = ["has_untold_words", "say_other_budget", "say_unused_names", "say_unused_values", "say_wrong_step"]
 
 _NAMES: tuple[Kind, ...] = ("category", "merchant", "account", "tag")
 _ALL = frozenset((*_NAMES, "currency", "excluding", "period", "count"))
@@ -137,6 +137,18 @@ _TOLD_UNITS = re.compile(
     rf"\b{_UNIT} (?:by|on|over) {_UNIT}\b|\b(?:month|year) of <_period>|\b<_period> {_UNIT}\b"
 )
 _LEFT_UNIT = re.compile(rf"\b{_UNIT}s?\b")
+_OF_OTHER_TIME = re.compile(
+    r"\b(?:a|per|each|every|for a|for the) (?:day|week|quarter|year)\b|"
+    r"\b(?:daily|weekly|quarterly|yearly|annual)\b"
+)
+_BY_AMOUNT = re.compile(
+    r"\bby <_amount>|<_amount> (?:more|less|extra|higher|lower)\b|\b(?:another|extra) <_amount>"
+)
+_DUE_SPAN = re.compile(
+    r"\b(?:today|tomorrow|tonight|(?:this|next) (?:week|weekend|quarter|year))\b|"
+    r"\bnext (?!30 days|4 weeks|four weeks|1 month|one month)\w+ (?:days?|weeks?|months?|years?)\b"
+)
+_DUE = "I tell what is due in the next 30 days, with the day of each: ask for that."
 _ONE_MONTH = "A budget is for a month: ask about one, as in: how was my budget in October."
 _SHORTEST = {"year": 365, "month": 28, "week": 7}
 """How many days a period must have for an average of a unit: a part of one is not made a whole one."""
@@ -207,6 +219,17 @@ def say_unused_values(what: What, clause: Clause) -> str | None:
     )
 
 
+def say_other_budget(words: str) -> str | None:
+    """Say that a budget is an amount for a month; None if the words do not ask for another one."""
+    if _OF_OTHER_TIME.search(words):
+        return (
+            "A budget is for a month: say the amount for one, as in: set a budget of 200 EUR for restaurants."
+        )
+    if _BY_AMOUNT.search(words):
+        return "Say the new amount, as in: raise the groceries budget to 450 EUR."
+    return None
+
+
 def say_unused_names(steps: Sequence[Intent], clause: Clause) -> str | None:
     """Say that a question names several of a kind where its steps have only some of them."""
     if steps[0].what in _OF_SEVERAL:
@@ -220,6 +243,8 @@ def say_unused_names(steps: Sequence[Intent], clause: Clause) -> str | None:
 
 def say_wrong_step(step: Intent, words: str, today: date) -> str | None:
     """Say why the figure of a finished step would be another; its values may be of the question before."""
+    if step.what == "due" and _DUE_SPAN.search(words):
+        return _DUE
     if step.what == "budget" and step.period is not None and not _is_month(step.period, today):
         return _ONE_MONTH
     if step.what == "average" and step.period is not None:

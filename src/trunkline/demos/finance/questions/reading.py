@@ -18,6 +18,7 @@ from trunkline.demos.finance.questions.comparison import compared_periods, name_
 from trunkline.demos.finance.questions.intent import By, Intent, Reading, What
 from trunkline.demos.finance.questions.limits import (
     has_untold_words,
+    say_other_budget,
     say_unused_names,
     say_unused_values,
     say_wrong_step,
@@ -309,7 +310,7 @@ class _Clause:
             return Reading(steps=(Intent(what=what, file=self.clause.file),))
         if what == "recategorize":
             return self._recategorize()
-        if what == "set_budget":
+        if what == "set_budget" or (what == "budget" and _REMOVES.search(self.words)):
             return self._set_budget()
         inherited, values = self._inherited(what), self._values()
         if inherited is not None and what in _FILTERED and not ("category" in values or "merchant" in values):
@@ -388,6 +389,8 @@ class _Clause:
         return Reading(problem=_WHICH_CATEGORY)
 
     def _set_budget(self) -> Reading:
+        if said := say_other_budget(self.words):
+            return Reading(problem=said)
         category, removes = self.clause.first("category"), _REMOVES.search(self.words) is not None
         if category is None or (self.amount is None) is not removes:
             return Reading(problem=_WHICH_BUDGET)
