@@ -1,10 +1,14 @@
 """Files of any format with their accounts."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from tests.demos.finance.statements.imports import bring, new_ledger, plan, question
 from tests.demos.finance.statements.ofx_files import CARDS_2, ofx_of
 
 from trunkline.demos.finance.statements.importing import ImportPlan, plan_import
+from trunkline.demos.finance.statements.reading import ImportQuestion
 from trunkline.demos.finance.statements.statement import StatementError
 
 
@@ -187,3 +191,31 @@ def test_a_line_above_bookings_without_a_header_is_none_of_them() -> None:
         )
     assert isinstance(damaged, ImportPlan)
     assert [problem.line for problem in damaged.problems] == [2]
+
+
+def _generic(amounts: Sequence[str]) -> str:
+    rows = (f"2026-05-{day:02},shop {day},{amount},EUR\n" for day, amount in enumerate(amounts, 1))
+    return "Date,Description,Amount,Currency\n" + "".join(rows)
+
+
+PAID, CARD = ["-5.00"] * 6 + ["900.00"], ["5.00"] * 6 + ["-30.00"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "asked"),
+    [
+        ({"amounts": PAID, "account": "Bank"}, CARD, ["sign", "account"]),
+        ({"amounts": CARD, "account": "Card", "sign": "positive_is_out"}, PAID, ["sign", "account"]),
+        ({"amounts": PAID, "account": "Savings"}, ["0.10"] * 6, []),
+        ({"amounts": PAID, "account": "Bank"}, ["900.00"], []),
+    ],
+)
+def test_another_bank_with_the_same_header_does_not_turn_all_signs(
+    first: dict[str, Any], then: Sequence[str], asked: list[str]
+) -> None:
+    ledger = new_ledger()
+    bring(ledger, _generic(first["amounts"]), answers={key: first[key] for key in first if key != "amounts"})
+    with ledger.reading() as db:
+        found = plan_import(db, "bank.csv", _generic(then).encode())
+    fields = list(found.fields["required"]) if isinstance(found, ImportQuestion) else []
+    assert fields == asked

@@ -24,6 +24,7 @@ from trunkline.demos.finance.statements.accounts import (
     plain_number,
     with_own_name,
 )
+from trunkline.demos.finance.statements.amounts import looks_like_amount
 from trunkline.demos.finance.statements.csv_columns import draft_mapping
 from trunkline.demos.finance.statements.csv_layout import Table, read_table
 from trunkline.demos.finance.statements.csv_reader import CsvStatement, account_of, read_csv
@@ -55,6 +56,7 @@ FIELDS = (
 )
 """What a form may ask for."""
 _MOST_LOOKED_AT = 1000
+_ENOUGH_TO_TELL = 5
 _BALANCES_DIFFER = "the running balances of the file do not fit its amounts: look at the rows first"
 
 
@@ -106,10 +108,11 @@ def _read_csv(
 ) -> ReadFile | ImportQuestion:
     table = read_table(decode_text(data)[0])
     kept = load_mapping(db, table.fingerprint)
+    is_turned = kept is not None and _is_turned(db, table, kept)
     wanted = account or _answered_account(answers)
     above = " ".join(cell for record in table.preamble for cell in record.cells)
-    kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
-    if kept is not None and not (set(answers) - {"account", "account_kind"}):
+    kind = _kind_of(file, wanted, answers, above) or _kind_before(db, None if is_turned else kept)
+    if kept is not None and not is_turned and not (set(answers) - {"account", "account_kind"}):
         read = read_csv(table, kept)
         if _still_fits(read):
             found = _assign(db, read.statements, wanted, kept.accounts, kind)
@@ -117,7 +120,12 @@ def _read_csv(
                 rows = first_rows(table)
                 return _question(db, file, {}, rows, ask_account=True, ask_kind=kind is None)
             return ReadFile("csv", found, table.fingerprint, kept)
-    draft = answer_draft(table, draft_mapping(table), dict(answers))
+    draft = draft_mapping(table)
+    if is_turned:
+        # Another bank with the same header, it seems: what was kept is of the first one.
+        kept = None
+        draft = msgspec.structs.replace(draft, sign=draft.sign if draft.balance is not None else None)
+    draft = answer_draft(table, draft, dict(answers))
     if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
         known = _known_account(db, table, wanted, kept.accounts if kept else ())
         draft = msgspec.structs.replace(draft, currency=known.currency if known else None)
@@ -154,6 +162,21 @@ def _still_fits(read: CsvStatement) -> bool:
     rows = sum(len(statement.rows) for statement in read.statements)
     problems = sum(len(statement.problems) for statement in read.statements)
     return rows >= problems and rows > 0 and read.balance_agrees is not False
+
+
+def _is_turned(db: sqlite3.Connection, table: Table, kept: CsvMapping) -> bool:
+    """Whether a file has its payments without a minus where the last one had them with one, or otherwise."""
+    if kept.amount is None or kept.balance is not None or account_of(table) is not None:
+        return False  # Balances prove the sign, and a number says whose file it is.
+    amounts = [cell for cell in table.column(kept.amount)[:_MOST_LOOKED_AT] if looks_like_amount(cell)]
+    out = sum(cell.lstrip("\u2212").startswith(("-", "(")) or cell.endswith("-") for cell in amounts)
+    if len(amounts) < _ENOUGH_TO_TELL:
+        return False
+    if kept.sign == "positive_is_out":
+        return 2 * out > len(amounts)
+    # Savings may have nothing but interest.
+    saves = any(one.kind == "savings" for one in own_accounts(db) if one.id in kept.accounts)
+    return kept.sign == "negative_is_out" and not saves and 5 * out < len(amounts)
 
 
 def _answered_account(answers: Mapping[str, Any]) -> str | None:
