@@ -219,3 +219,17 @@ def test_another_bank_with_the_same_header_does_not_turn_all_signs(
         found = plan_import(db, "bank.csv", _generic(then).encode())
     fields = list(found.fields["required"]) if isinstance(found, ImportQuestion) else []
     assert fields == asked
+
+
+def test_another_bank_with_the_same_header_does_not_turn_days_into_months() -> None:
+    rows = "Date,Description,Amount,Currency\n" + "".join(
+        f"{{}}/2026,shop {number},-{number}.00,EUR\n" for number in range(1, 9)
+    )
+    american = rows.format(*(f"10/{day:02}" for day in range(8, 16)))
+    british = rows.format(*(f"{day:02}/10" for day in range(6, 14)))
+    ledger = new_ledger()
+    bring(ledger, american, answers={"account": "Chase"})
+    asked = question(ledger, british)
+    assert asked.fields["required"] == ["account"]
+    found = plan(ledger, british, answers={"account": "Barclays"})
+    assert {one.row.posted.month for one in found.new} == {10}

@@ -70,6 +70,11 @@ def looks_like_date(text: str) -> bool:
     return any(_reads(text, order) for order in _ORDERS)
 
 
+def reads_as_date(text: str, order: DateOrder) -> bool:
+    """Whether a cell is a date in this order."""
+    return _reads(text, order) is not None
+
+
 def detect_order(texts: Iterable[str]) -> Sequence[DateOrder]:
     """Give the orders in which the dates can be read: one when it is clear, none when there are no dates.
 

@@ -28,6 +28,7 @@ from trunkline.demos.finance.statements.amounts import looks_like_amount
 from trunkline.demos.finance.statements.csv_columns import draft_mapping
 from trunkline.demos.finance.statements.csv_layout import Table, read_table
 from trunkline.demos.finance.statements.csv_reader import CsvStatement, account_of, read_csv
+from trunkline.demos.finance.statements.dates import looks_like_date, reads_as_date
 from trunkline.demos.finance.statements.detection import detect_format
 from trunkline.demos.finance.statements.mapping import (
     CsvMapping,
@@ -108,11 +109,13 @@ def _read_csv(
 ) -> ReadFile | ImportQuestion:
     table = read_table(decode_text(data)[0])
     kept = load_mapping(db, table.fingerprint)
-    is_turned = kept is not None and _is_turned(db, table, kept)
+    other_signs = kept is not None and _has_other_signs(db, table, kept)
+    if other_signs or (kept is not None and _has_other_days(table, kept)):
+        kept = None  # Another bank with the same header, it seems: what was kept is of the first one.
     wanted = account or _answered_account(answers)
     above = " ".join(cell for record in table.preamble for cell in record.cells)
-    kind = _kind_of(file, wanted, answers, above) or _kind_before(db, None if is_turned else kept)
-    if kept is not None and not is_turned and not (set(answers) - {"account", "account_kind"}):
+    kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
+    if kept is not None and not (set(answers) - {"account", "account_kind"}):
         read = read_csv(table, kept)
         if _still_fits(read):
             found = _assign(db, read.statements, wanted, kept.accounts, kind)
@@ -121,10 +124,8 @@ def _read_csv(
                 return _question(db, file, {}, rows, ask_account=True, ask_kind=kind is None)
             return ReadFile("csv", found, table.fingerprint, kept)
     draft = draft_mapping(table)
-    if is_turned:
-        # Another bank with the same header, it seems: what was kept is of the first one.
-        kept = None
-        draft = msgspec.structs.replace(draft, sign=draft.sign if draft.balance is not None else None)
+    if other_signs:
+        draft = msgspec.structs.replace(draft, sign=None)
     draft = answer_draft(table, draft, dict(answers))
     if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
         known = _known_account(db, table, wanted, kept.accounts if kept else ())
@@ -164,7 +165,13 @@ def _still_fits(read: CsvStatement) -> bool:
     return rows >= problems and rows > 0 and read.balance_agrees is not False
 
 
-def _is_turned(db: sqlite3.Connection, table: Table, kept: CsvMapping) -> bool:
+def _has_other_days(table: Table, kept: CsvMapping) -> bool:
+    """Whether a file has days in another order than the last one with its header."""
+    days = [cell for cell in table.column(kept.date)[:_MOST_LOOKED_AT] if looks_like_date(cell)]
+    return not all(reads_as_date(cell, kept.date_order) for cell in days)
+
+
+def _has_other_signs(db: sqlite3.Connection, table: Table, kept: CsvMapping) -> bool:
     """Whether a file has its payments without a minus where the last one had them with one, or otherwise."""
     if kept.amount is None or kept.balance is not None or account_of(table) is not None:
         return False  # Balances prove the sign, and a number says whose file it is.
