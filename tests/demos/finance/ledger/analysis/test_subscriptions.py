@@ -51,6 +51,17 @@ def test_what_is_due_is_in_the_order_of_days_and_within_the_days_asked_for() -> 
 
 
 @pytest.mark.parametrize(
+    ("weeks", "cadence", "yearly"),
+    [(1, "weekly", 52), (2, "fortnightly", 26), (4, "four-weekly", 13)],
+)
+def test_rhythms_of_weeks(weeks: int, cadence: str, yearly: int) -> None:
+    days = [TODAY - timedelta(weeks=weeks * number, days=3) for number in range(6)]
+    found = one([Line(str(day), -1999, "GYM CLUB") for day in sorted(days)])
+    assert (found.cadence, found.yearly) == (cadence, 1999 * yearly)
+    assert found.next_due == days[0] + timedelta(weeks=weeks)
+
+
+@pytest.mark.parametrize(
     ("step", "cadence", "yearly"), [(1, "monthly", 12), (3, "quarterly", 4), (12, "yearly", 1)]
 )
 def test_rhythms_of_months(step: int, cadence: str, yearly: int) -> None:

@@ -1,7 +1,7 @@
 """What comes again and again: its rhythm, its price, when it is due, and whether it ended.
 
-A series is charges of one merchant in one account and currency whose days are a week, a month, a quarter or a
-year apart, and whose amounts stay the same but for steps. A shop where one happens to be every week has
+A series is charges of one merchant in one account and currency whose days are one, two or four weeks, a month, a
+quarter or a year apart, and whose amounts stay the same but for steps. A shop where one happens to be every week has
 amounts that differ each time, so it is none.
 """
 
@@ -21,13 +21,14 @@ from trunkline.demos.finance.ledger.analysis.charges import COLUMNS, Charge, sel
 from trunkline.demos.finance.ledger.results import Money, Period, Result, month_of
 from trunkline.demos.finance.ledger.selection import EVERYTHING, Filters, conditions, fill, phrases
 
-CadenceName = Literal["weekly", "monthly", "quarterly", "yearly"]
+CadenceName = Literal["weekly", "fortnightly", "four-weekly", "monthly", "quarterly", "yearly"]
 
 
 class _Cadence(NamedTuple):
     name: CadenceName
     shortest: int
     longest: int
+    weeks: int
     months: int
     a_year: int
     fewest: int
@@ -36,10 +37,13 @@ class _Cadence(NamedTuple):
 
 
 _CADENCES = (
-    _Cadence("weekly", 6, 8, 0, 52, 4, 10),
-    _Cadence("monthly", 26, 36, 1, 12, 3, 15),
-    _Cadence("quarterly", 84, 99, 3, 4, 3, 30),
-    _Cadence("yearly", 350, 380, 12, 1, 2, 45),
+    _Cadence("weekly", 6, 8, 1, 0, 52, 4, 10),
+    _Cadence("fortnightly", 13, 15, 2, 0, 26, 4, 10),
+    # The months of a year are longer, but for one: so four weeks are told from a month.
+    _Cadence("four-weekly", 27, 29, 4, 0, 13, 4, 10),
+    _Cadence("monthly", 26, 36, 0, 1, 12, 3, 15),
+    _Cadence("quarterly", 84, 99, 0, 3, 4, 3, 30),
+    _Cadence("yearly", 350, 380, 0, 12, 1, 2, 45),
 )
 LOOK_BACK = timedelta(days=3 * 366)
 REGULAR = 0.8
@@ -203,8 +207,8 @@ def _price_changes(charges: Sequence[Charge]) -> tuple[PriceChange, ...]:
 
 
 def _next(last: date, cadence: _Cadence, days: Sequence[int]) -> date:
-    if not cadence.months:
-        return last + timedelta(days=7)
+    if cadence.weeks:
+        return last + timedelta(weeks=cadence.weeks)
     months = last.year * 12 + last.month - 1 + cadence.months
     month = month_of(date(months // 12, months % 12 + 1, 1))
     # One on the 31st is on the last day of a shorter month.
