@@ -503,3 +503,33 @@ def test_in_total_is_of_all_time_where_no_period_is_named() -> None:
     (step,) = read("how much rent did I pay in total").steps
     assert (step.category, step.period) == ("Rent", Period(BEGINNING, TODAY))
     assert read("how much rent did I pay in total in October").steps[0].period == OCTOBER
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "count"),
+    [
+        ("how much was my last Rewe purchase", "newest", 1),
+        ("my last purchase at Rewe", "newest", 1),
+        ("my last purchases at Rewe", "newest", None),
+        ("what was the most expensive trip to Rewe", "largest", None),
+    ],
+)
+def test_one_purchase_is_no_sum(text: str, order: str, count: int | None) -> None:
+    (step,) = read(text).steps
+    assert (step.what, step.merchant, step.order, step.count) == ("list", "Rewe", order, count)
+
+
+@pytest.mark.parametrize(
+    "text", ["explain the groceries figure", "drop the groceries budget", "attach the report"]
+)
+def test_words_that_sql_has_too_are_no_sql(text: str) -> None:
+    assert "sql" not in [step.what for step in read(text).steps]
+
+
+def test_a_merchant_that_is_not_known_does_not_categorize_everything() -> None:
+    assert read("categorize Blorbo as Groceries").unknown == ("blorbo",)
+    assert read("categorize everything").steps[0].what == "categorize"
+
+
+def test_whether_there_is_an_account_is_no_sum() -> None:
+    assert read("do I have a credit card").steps[0].what == "accounts"

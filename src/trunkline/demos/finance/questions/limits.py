@@ -179,7 +179,7 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
     "savings": re.compile(
         r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:on|to|in|into)\b|\bwhich\b|\bmost\b|"
         r"\b(?:than|compared?|versus|vs|better|worse|when|average|avg|mean|typical\w*|by|per|each|every)\b|"
-        r"^how (?:do|can|could|to) (?:i )?save\b"
+        r"^(?:how|where) (?:do|can|could|should|to) (?:i )?save\b"
     ),
     "compare": re.compile(
         r"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary|balances?)\b"

@@ -29,10 +29,10 @@ from trunkline.demos.finance.questions.rules import (
     FOLLOW_UP,
     GROUP_WORDS,
     NOT_DONE,
-    ONE_PURCHASE,
     POINTS_BACK,
     STEP_VERBS,
     find_group,
+    find_unit,
     find_what,
     mark,
 )
@@ -42,9 +42,11 @@ __all__ = ["read_question"]
 _SQL = re.compile(
     r"^\s*(?:(?:please )?(?:run|execute)(?: this| the)?(?: sql| query)?\s*:?\s*|sql\s*:?\s*|query\s*:\s*)?"
     r"[`\"]*"
-    r"((?:select\b.+|with\s+\w+.*\bas\s*\(.+|values\s*\(.+|explain\b.+|pragma\b.+|insert\s+into\b.+|"
-    r"replace\s+into\b.+|update\s+\w+\s+set\b.+|delete\s+from\b.+|drop\s+\w+\s+\w+.*|"
-    r"create\s+(?:table|view|index|trigger|temp)\b.+|alter\s+table\b.+|attach\b.+|detach\b.+|vacuum\b.*))$",
+    r"((?:select\b.+|with\s+\w+.*\bas\s*\(.+|values\s*\(.+|pragma\b.+|insert\s+into\b.+|"
+    r"explain\s+(?:query\s+plan\s+)?(?:select|with|values|insert|update|delete)\b.+|"
+    r"replace\s+into\b.+|update\s+\w+\s+set\b.+|delete\s+from\b.+|"
+    r"(?:drop|create)\s+(?:table|view|index|trigger|temp)\b.+|alter\s+table\b.+|"
+    r"(?:at|de)tach\s+(?:database\b|['\"]).+|vacuum\b.*))$",
     re.IGNORECASE | re.DOTALL,
 )
 _STEPS = re.compile(
@@ -107,6 +109,10 @@ _WITH_OTHER = re.compile(
 )
 _HOW_MUCH = re.compile(r"(?:by )?how much(?: (?:is|was|are|were) (?:it|that|they))?(?: more| less| over)?")
 _IN_TOTAL = re.compile(r"\b(?:in total|altogether|in all)\b")
+_LAST_ONE = re.compile(
+    r"\b(?:last|latest|most recent|newest)(?: <_(?:merchant|category)>)? "
+    r"(?:purchase|transaction|payment|charge|expense|order|thing)\b"
+)
 _JOINED = re.compile(f"<_merchant>{_AND}<_category>|<_category>{_AND}<_merchant>")
 """Names of which each is asked about; "groceries at Rewe" are those of both."""
 _CHANGES: tuple[What, ...] = ("recategorize", "set_budget", "categorize", "import")
@@ -206,7 +212,7 @@ class _Clause:
             return Reading(problem=_CANNOT)
         if clause.unknown and what not in _NAMES_UNKNOWN:
             return Reading(unknown=tuple(clause.unknown))
-        if clause.odd and (what is None or what in _NARROWED):
+        if clause.odd and (what is None or what in _NARROWED or what == "categorize"):
             # "How often did I go swimming?" must not be answered with the sum of everything.
             return Reading(unknown=tuple(clause.odd)) if what else Reading()
         has_values = bool(
@@ -458,26 +464,15 @@ class _Clause:
         if what == "spend" and by is not None and GROUP_WORDS.search(words):
             return {"what": "breakdown", "by": by}
         if what == "average":
-            return {"per": _unit_of_average(words)}
+            return {"per": find_unit(words)}
         if what == "list":
             big = r"\b(?:biggest|largest|highest|expensive|priciest|dearest|greatest|big|large)\b"
             if not re.search(r"\b(?:recent|latest|newest)\b", words):
                 big = rf"{big}|\b(?:top|most)\b"
-            if re.search(r"\bwhen\b", words):
+            if re.search(r"\bwhen\b", words) or (self.clause.count is None and _LAST_ONE.search(words)):
                 return {"order": "newest", "count": 1}
             return {"order": "largest" if re.search(big, words) else "newest"}
         return {}
-
-
-def _unit_of_average(words: str) -> str:
-    unit = re.search(r"\b(?:per|each|every|a) (year|month|week|day)\b|\b(year|month|week|dai)ly\b", words)
-    if unit is not None:
-        found = unit[1] or unit[2]
-        return "day" if found == "dai" else found
-    if re.search(r"\bannual(?:ly)?\b", words):
-        return "year"
-    single = rf"\b{ONE_PURCHASE}\b|\b(?:price|size|amount|cost) (?:of|for) an?\b"
-    return "purchase" if re.search(single, words) else "month"
 
 
 def _currency_of(word: str | None) -> str | None:

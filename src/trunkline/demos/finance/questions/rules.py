@@ -21,6 +21,7 @@ __all__ = [
     "POINTS_BACK",
     "STEP_VERBS",
     "find_group",
+    "find_unit",
     "find_what",
     "mark",
 ]
@@ -164,7 +165,10 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:remove|delete|drop|cancel)\b.*\bbudget\b",
         ),
     ),
-    ("accounts", (r"\bleft (?:on|in) (?:my |the )?<account>",)),
+    (
+        "accounts",
+        (r"\bleft (?:on|in) (?:my |the )?<account>", r"^(?:do|have) (?:i|we) (?:have|got)\b.*<account>"),
+    ),
     (
         "budget",
         (
@@ -231,7 +235,9 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             rf"\b{_BIG}\b(?:[^<]|<n>|<category>|<merchant>)*\b{_CHARGES}\b",
             rf"\bsingle {_CHARGES}\b",
-            rf"\b(?:latest|last|recent|newest)\b(?: <n>)? (?:few |couple of )?{_CHARGES}\b",
+            rf"\b{_BIG}\b(?: <category>| <merchant>)? (?:trip|visit|order|meal)s?\b",
+            r"\b(?:latest|last|recent|newest)\b(?: <n>)?(?: <merchant>| <category>)? "
+            rf"(?:few |couple of )?{_CHARGES}\b",
         ),
     ),
     ("top", (r"\b(?:top|most|biggest|largest|highest|main|favou?rite|greatest)\b",)),
@@ -405,3 +411,15 @@ def find_what(text: str) -> What | None:
 def find_group(text: str) -> By | None:
     """Say by what a question wants its figures grouped."""
     return next((by for by, pattern in _GROUPS if pattern.search(text)), None)
+
+
+def find_unit(words: str) -> str:
+    """Say what an average is of: a unit of time, or one purchase."""
+    unit = re.search(r"\b(?:per|each|every|a) (year|month|week|day)\b|\b(year|month|week|dai)ly\b", words)
+    if unit is not None:
+        found = unit[1] or unit[2]
+        return "day" if found == "dai" else found
+    if re.search(r"\bannual(?:ly)?\b", words):
+        return "year"
+    single = rf"\b{ONE_PURCHASE}\b|\b(?:price|size|amount|cost) (?:of|for) an?\b"
+    return "purchase" if re.search(single, words) else "month"

@@ -1,8 +1,8 @@
 """What comes again and again: its rhythm, its price, when it is due, and whether it ended.
 
-A series is charges of one merchant in one account and currency whose days are one, two or four weeks, a month,
-a quarter or a year apart, and whose amounts stay the same but for steps. A shop where one happens to be every
-week has amounts that differ each time, so it is none.
+A series is charges of one merchant in one account and currency whose days are some weeks, a month, a quarter
+or a year apart, and whose amounts stay the same but for steps. A shop where one happens to be every week has
+amounts that differ each time, so it is none.
 """
 
 from __future__ import annotations
