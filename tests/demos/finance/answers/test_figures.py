@@ -189,3 +189,15 @@ def test_what_is_left_out_is_said() -> None:
         Intent(what="spend"), BASE | {"ledger": {"start": "2026-01-02", "end": "2026-03-04"}}, TODAY
     )
     assert "Your ledger has transactions from 2026-01-02 to 2026-03-04 only." in outside
+
+
+def test_a_ledger_that_is_too_short_has_no_average_and_says_so() -> None:
+    period = {"period": {"start": "2025-11-01", "end": "2026-10-31"}, "totals": ["60.00 EUR"]}
+    short = BASE | period | {"ledger": {"start": "2026-10-20", "end": "2026-10-30"}}
+    said = figures.average(Intent(what="average"), short, TODAY)
+    assert "From 20 to 30 October 2026 you spent **60.00 EUR**" in said
+    assert "only 11 days of what you asked about: too few for an average per month" in said
+    weekly = figures.average(Intent(what="average", per="week"), short, TODAY)
+    assert "From 20 to 30 October 2026 you spent **38.18 EUR** per week" in weekly
+    nearly = BASE | period | {"ledger": {"start": "2026-10-01", "end": "2026-10-30"}}
+    assert "60.00 EUR over 0.97 months" in figures.average(Intent(what="average"), nearly, TODAY)

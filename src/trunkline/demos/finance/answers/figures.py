@@ -23,6 +23,7 @@ from trunkline.demos.finance.answers.phrases import (
 from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
 from trunkline.demos.finance.ledger.results import month_of
 from trunkline.demos.finance.questions.intent import Intent
+from trunkline.demos.finance.questions.limits import SHORTEST
 from trunkline.demos.finance.questions.periods import Period
 
 __all__ = [
@@ -137,6 +138,16 @@ def average(step: Intent, result: Document, today: date) -> str:
         known = read_period(result["ledger"])
         start, end = max(period.start, known.start), min(period.end, known.end)
         period = Period(start, end) if start <= end else period
+        days = {"start": period.start.isoformat(), "end": period.end.isoformat()}
+        when_known = when({**result, "period": days}, today)
+    else:
+        when_known = when(result, today)
+    if period.days < SHORTEST.get(per, 1):
+        return (
+            f"{when_known} you spent {bold(result['totals'])}{_about(step, result)}. Your ledger has only "
+            f"{count(period.days, 'day')} of what you asked about: too few for an average per {per}.\n\n"
+            f"{basis(result, today)}"
+        )
     months = _months(period)
     parts = {
         "year": months / 12,
@@ -145,10 +156,11 @@ def average(step: Intent, result: Document, today: date) -> str:
         "day": Decimal(period.days),
     }[per]
     means = [_divided(text, parts) for text in result["totals"]]
-    whole = count(int(months), "month") if months == int(months) else f"{months:.1f} months"
+    length = f"{months:.2f}".rstrip("0").rstrip(".")
+    whole = count(int(months), "month") if months == int(months) else f"{length} months"
     of = whole if per in ("month", "year") else count(period.days, "day")
     return (
-        f"{when(result, today)} you spent {bold(means)} per {per} on average{_about(step, result)}: "
+        f"{when_known} you spent {bold(means)} per {per} on average{_about(step, result)}: "
         f"{join(result['totals'] or ['nothing'])} over {of}.\n\n{basis(result, today)}"
     )
 

@@ -16,7 +16,14 @@ from trunkline.demos.finance.questions.intent import Intent, What
 from trunkline.demos.finance.questions.names import Kind
 from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
 
-__all__ = ["has_untold_words", "say_other_budget", "say_unused_names", "say_unused_values", "say_wrong_step"]
+__all__ = [
+    "SHORTEST",
+    "has_untold_words",
+    "say_other_budget",
+    "say_unused_names",
+    "say_unused_values",
+    "say_wrong_step",
+]
 
 _NAMES: tuple[Kind, ...] = ("category", "merchant", "account", "tag")
 _ALL = frozenset((*_NAMES, "currency", "excluding", "period", "count"))
@@ -150,7 +157,7 @@ _DUE_SPAN = re.compile(
 )
 _DUE = "I tell what is due in the next 30 days, with the day of each: ask for that."
 _ONE_MONTH = "A budget is for a month: ask about one, as in: how was my budget in October."
-_SHORTEST = {"year": 365, "month": 28, "week": 7}
+SHORTEST = {"year": 365, "month": 28, "week": 7}
 """How many days a period must have for an average of a unit: a part of one is not made a whole one."""
 _TOO_SHORT = "An average would be a guess, since the period is shorter than a"
 _TRIPS = re.compile(r"\b(?:trips?|rides?|meals?|visits?)\b")
@@ -250,7 +257,7 @@ def say_wrong_step(step: Intent, words: str, today: date) -> str | None:
     if step.what == "average" and step.period is not None:
         if step.period.start == BEGINNING:
             return "An average needs a first day: name a period, as in: the last 2 years."
-        if step.period.days < _SHORTEST.get(step.per or "month", 1):
+        if step.period.days < SHORTEST.get(step.per or "month", 1):
             return f"{_TOO_SHORT} {step.per or 'month'}: name a longer one."
     if step.what == "count" and not (step.category or step.merchant) and (trips := _TRIPS.search(words)):
         return f"I count purchases, not {trips[0]}: name a merchant or a category."

@@ -286,7 +286,7 @@ def accounts_document(result: AccountList, period: Period, sql: str) -> Document
                 "institution": one.institution,
                 "number": one.number,
                 "currency": one.currency,
-                "balance": format_amount(one.balance, one.currency),
+                "balance": " and ".join(_moneys((Money(one.currency, one.balance), *one.others))),
                 "rows": one.transactions,
                 "last": None if one.last is None else one.last.isoformat(),
             }

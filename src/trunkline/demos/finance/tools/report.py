@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 from trunkline.demos.finance.answers import figures
 from trunkline.demos.finance.answers.phrases import table
@@ -20,6 +20,8 @@ from trunkline.demos.finance.tools import documents
 __all__ = ["write_markdown"]
 
 _TOP = 10
+_QUIET = timedelta(days=7)
+"""How many days without a transaction are nothing unusual."""
 
 
 def write_markdown(ledger: Ledger, period: Period, today: date) -> str:
@@ -30,14 +32,20 @@ def write_markdown(ledger: Ledger, period: Period, today: date) -> str:
         earlier = period_before(period)
         change = documents.comparison_document(compare(db, period, earlier), by="category")
         saved = documents.income_document(income(db, period))
+        (first,) = db.execute("SELECT min(posted) FROM entries").fetchone()
         largest = documents.charges_document(list_charges(db, period, order="largest", limit=_TOP))
     step = Intent(what="report", period=period, against=earlier)
     rows = [(one["day"], one["merchant"], one["amount"], one["category"]) for one in largest["transactions"]]
+    compared = figures.comparison(step, change, today)
+    if first is not None and first > earlier.end.isoformat():
+        compared = f"Your ledger begins on {first}: there is nothing to compare with."
+    elif first is not None and first > (earlier.start + _QUIET).isoformat():
+        compared = f"Your ledger begins on {first}, so the days before are missing here.\n\n{compared}"
     sections = [
         f"# Finances: {describe_period(period, today)}",
         f"## Spending by category\n\n{figures.breakdown(step, by_category, today)}",
         f"## Top merchants\n\n{figures.breakdown(step, by_merchant, today)}",
-        f"## Compared with {describe_period(earlier, today)}\n\n{figures.comparison(step, change, today)}",
+        f"## Compared with {describe_period(earlier, today)}\n\n{compared}",
         f"## Income and savings\n\n{figures.savings(step, saved, today)}",
         f"## Largest charges\n\n{table(('Day', 'Merchant', 'Amount', 'Category'), rows)}",
     ]

@@ -5,6 +5,8 @@ from datetime import date
 from tests.demos.finance.ledger.ledgers import empty_ledger, household, ledger_of
 
 from trunkline.demos.finance.ledger.analysis.accounts import accounts, names
+from trunkline.demos.finance.ledger.results import Money, month_of
+from trunkline.demos.finance.tools.documents import accounts_document
 
 
 def test_accounts_have_a_masked_number_and_what_the_ledger_saw_of_them() -> None:
@@ -33,3 +35,18 @@ def test_names_are_those_of_the_ledger() -> None:
     assert (found.tags, found.currencies) == (("trip",), ("EUR", "USD"))
     assert found.first is not None
     assert names(empty_ledger()).first is None
+
+
+def test_the_sums_of_an_account_with_two_currencies_are_both_there() -> None:
+    db = ledger_of(
+        [
+            ("2026-01-02", -500, "REWE"),
+            ("2026-01-05", 900, "A", "main", "GBP"),
+            ("2026-01-06", -100, "B", "main", "GBP"),
+        ]
+    )
+    (main,) = (line for line in accounts(db).accounts if line.id == "main")
+    assert (main.balance, main.others, main.transactions) == (-500, (Money("GBP", 800),), 3)
+    assert accounts_document(accounts(db), month_of(date(2026, 1, 1)), "")["accounts"][1]["balance"] == (
+        "-5.00 EUR and 8.00 GBP"
+    )

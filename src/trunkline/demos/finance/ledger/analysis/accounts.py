@@ -9,6 +9,7 @@ import msgspec
 
 from trunkline.demos.finance.ledger.categories import TAXONOMY
 from trunkline.demos.finance.ledger.masking import mask_number
+from trunkline.demos.finance.ledger.results import Money
 
 
 class AccountLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +27,8 @@ class AccountLine(msgspec.Struct, frozen=True, kw_only=True):
     last: date | None
     balance: int
     """The sum of its transactions in its currency: what the ledger saw of it, not what the bank says."""
+    others: tuple[Money, ...] = ()
+    """The sums in other currencies that it has."""
 
 
 class AccountList(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,12 +62,19 @@ min(t.posted), max(t.posted), coalesce(sum(CASE WHEN t.currency = a.currency THE
 FROM visible_accounts AS a LEFT JOIN transactions AS t ON t.account_id = a.id
 GROUP BY a.id ORDER BY a.name, a.id"""
 
+_OTHERS = """SELECT a.id, t.currency, sum(t.amount) FROM visible_accounts AS a
+JOIN transactions AS t ON t.account_id = a.id AND t.currency <> a.currency
+GROUP BY a.id, t.currency ORDER BY t.currency"""
+
 _MERCHANTS = """SELECT merchant FROM entries WHERE kind <> 'transfer' GROUP BY merchant
 ORDER BY count(*) DESC, merchant"""
 
 
 def accounts(db: sqlite3.Connection) -> AccountList:
     """Give the accounts that count."""
+    others: dict[str, list[Money]] = {}
+    for account, currency, amount in db.execute(_OTHERS):
+        others.setdefault(account, []).append(Money(currency, amount))
     lines = tuple(
         AccountLine(
             id=row[0],
@@ -78,6 +88,7 @@ def accounts(db: sqlite3.Connection) -> AccountList:
             first=_day(row[8]),
             last=_day(row[9]),
             balance=row[10],
+            others=tuple(others.get(row[0], ())),
         )
         for row in db.execute(_ACCOUNTS)
     )
