@@ -2,7 +2,7 @@ import re
 import time
 
 from trunkline import events as ev
-from trunkline.content import TextBlock
+from trunkline.content import DiffBlock, ImageBlock, ResourceBlock, TextBlock
 from trunkline.exports.conversation_text import as_markdown, as_text
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo
@@ -106,3 +106,45 @@ def test_calls_that_belong_to_no_message_stand_where_they_were_made() -> None:
     ]
     assert order == sorted(order)
     assert "**" in as_markdown(INFO, fold(LOOSE_CALLS)).partition("## Agent")[2]
+
+
+async def test_a_change_and_the_output_of_a_terminal_are_in_the_markdown() -> None:
+    changed = as_markdown(INFO, fold(await run_prompt(ScriptedAgent(), "/diff")))
+    assert '(changed)\n\n```diff\n@@ -1,2 +1,2 @@\n def greet():\n-    return "hello"\n+' in changed
+    ran = as_markdown(INFO, fold(await run_prompt(ScriptedAgent(), "/terminal")))
+    assert "\n```\nline 1\nline 2\nline 3\n```\n" in ran
+
+
+def test_what_a_call_gave_as_content_cannot_be_a_part_of_the_document() -> None:
+    given = (
+        TextBlock(text="# not a heading"),
+        DiffBlock(path="a.txt", old=None, new="```\n"),
+        DiffBlock(path="b.txt", old="x", new="x"),
+        ImageBlock(mime_type="image/png", data=""),
+    )
+    events: list[ev.Event] = [
+        ev.TurnStarted(turn_id="t"),
+        ev.ToolCall(turn_id="t", call_id="c", name="cat", message_id="m"),
+        ev.ToolUpdate(turn_id="t", call_id="c", status="completed", content=given),
+        ev.TurnFinished(turn_id="t"),
+    ]
+    text = as_markdown(INFO, fold(events))
+    assert "\n```\n# not a heading\n```\n" in text
+    assert "`a.txt` (new)\n\n````diff\n@@ -0,0 +1 @@\n+```\n````\n" in text
+    assert "`b.txt` (unchanged)\n" in text
+    assert "[image image/png]" in text
+
+
+def test_what_a_person_attached_is_named() -> None:
+    content = (
+        TextBlock(text="Look:"),
+        ImageBlock(mime_type="image/png", data=""),
+        ResourceBlock(uri="file:///a.txt", text="inside"),
+    )
+    events: list[ev.Event] = [
+        ev.TurnStarted(turn_id="t"),
+        ev.UserMessage(turn_id="t", message_id="u", content=content),
+    ]
+    for render in (as_text, as_markdown):
+        shown = render(INFO, fold(events))
+        assert "Look:\n\n[image image/png]\n\n[resource file:///a.txt]\n```\ninside\n```" in shown

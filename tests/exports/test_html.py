@@ -162,3 +162,8 @@ def test_calls_that_belong_to_no_message_are_shown_where_they_were_made() -> Non
     words = Page(as_html(INFO, fold(events))).words
     order = [words.index(word) for word in ("Look", "Agent", "find", "I look again.", "read")]
     assert order == sorted(order)
+
+
+async def test_the_output_of_a_terminal_is_there() -> None:
+    page = Page(as_html(INFO, fold(await run_prompt(ScriptedAgent(), "/terminal"))))
+    assert "line 1\nline 2\nline 3" in page.words

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from trunkline.content import text_of
+from trunkline.content import Content, DiffBlock, ResourceBlock, TerminalBlock, TextBlock
 from trunkline.conversation import (
     Call,
     CallPart,
     Conversation,
-    MediaPart,
     Message,
     SourcePart,
     TextPart,
     ThoughtPart,
     TurnState,
 )
+from trunkline.exports.changes import lines_of_change, word_of_change
+from trunkline.exports.questions import questions_of_call, questions_of_turn
 from trunkline.exports.status_marks import describe_plan, mark_of
 from trunkline.journal import SessionInfo
 from trunkline.safe_text import escape, one_line
@@ -30,7 +31,7 @@ def as_text(info: SessionInfo, conversation: Conversation) -> str:
     shown = [one_line(info.title or "untitled"), f"{one_line(info.session_id)}  {one_line(info.target)}"]
     if dates := _dates(info):
         shown.append(dates)
-    for who, body, ended in _sections(conversation, _call_line):
+    for who, body, ended in _sections(conversation, _call_lines):
         shown.append(f"\n{who}:\n{escape(body).strip()}")
         shown += [f"\n{ended}"] if ended else []
     shown += _plan(conversation)
@@ -52,18 +53,22 @@ def as_markdown(info: SessionInfo, conversation: Conversation) -> str:
     return "\n\n".join(shown) + "\n"
 
 
-def _sections(conversation: Conversation, show_call: Callable[[Call], str]) -> Iterator[tuple[str, str, str]]:
+_ShowCall = Callable[[Call, Conversation], str]
+
+
+def _sections(conversation: Conversation, show_call: _ShowCall) -> Iterator[tuple[str, str, str]]:
     """Give who speaks, what is said, and how a turn ended whose last section it is, unless it ended well."""
     loose = conversation.calls_without_message()
-    for message, ended in _with_ends(conversation):
+    for message, is_last, ended in _with_ends(conversation):
         who = "you" if message.role == "user" else _speaker(message, conversation)
         body = _body(message, conversation, show_call)
-        calls = "\n\n".join(show_call(call) for call in loose.get(message.message_id, ()))
-        if calls and message.role == "user":
+        more = [show_call(call, conversation) for call in loose.get(message.message_id, ())]
+        more += questions_of_turn(conversation, message.turn_id) if is_last else []
+        if more and message.role == "user":
             yield who, body, ""
-            yield "agent", calls, ended
+            yield "agent", "\n\n".join(more), ended
         else:
-            yield who, f"{body}\n\n{calls}" if calls else body, ended
+            yield who, "\n\n".join(filter(None, [body, *more])), ended
 
 
 def _speaker(message: Message, conversation: Conversation) -> str:
@@ -71,9 +76,9 @@ def _speaker(message: Message, conversation: Conversation) -> str:
     return one_line(lane.name or "subagent", 60) if lane is not None else "agent"
 
 
-def _body(message: Message, conversation: Conversation, show_call: Callable[[Call], str]) -> str:
+def _body(message: Message, conversation: Conversation, show_call: _ShowCall) -> str:
     if message.role == "user":
-        return text_of(message.content)
+        return "\n\n".join(_block(block) for block in message.content)
     pieces: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -82,18 +87,22 @@ def _body(message: Message, conversation: Conversation, show_call: Callable[[Cal
             pieces.append("\n".join(f"> {line}" for line in part.text.splitlines()))
         elif isinstance(part, CallPart):
             call = conversation.calls.get(part.call_id)
-            pieces.append(show_call(call) if call is not None else "")
+            pieces.append(show_call(call, conversation) if call is not None else "")
         elif isinstance(part, SourcePart):
             pieces.append(f"Source: {part.title or ''} {part.url or part.document or ''}")
         else:
-            pieces.append(_media(part))
+            pieces.append(_block(part.content))
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
 
 
-def _media(part: MediaPart) -> str:
-    block: Any = part.content
+def _block(block: Content) -> str:
+    if isinstance(block, TextBlock):
+        return block.text
+    if isinstance(block, ResourceBlock) and block.text is not None:
+        return f"[resource {one_line(block.uri)}]\n{_fenced(block.text)}"
     kind = type(block).__name__.removesuffix("Block").lower()
-    return f"[{kind} {getattr(block, 'uri', None) or getattr(block, 'mime_type', '')}]"
+    what: Any = getattr(block, "uri", None) or getattr(block, "path", None) or getattr(block, "mime_type", "")
+    return f"[{kind} {one_line(what)}]"
 
 
 def _call_line(call: Call) -> str:
@@ -101,12 +110,35 @@ def _call_line(call: Call) -> str:
     return f"{mark_of(call.status)} {one_line(call.title or call.name)} ({call.status}){reason}"
 
 
-def _call_block(call: Call) -> str:
+def _call_lines(call: Call, conversation: Conversation) -> str:
+    return "\n".join([_call_line(call), *questions_of_call(conversation, call.call_id)])
+
+
+def _call_block(call: Call, conversation: Conversation) -> str:
     given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
     body = "\n".join(text.strip("\n") for text in (given, call.output) if text)
-    # A fence longer than any inside keeps the output from ending its own block.
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
-    return f"**{_call_line(call)}**" + (f"\n\n{fence}\n{body}\n{fence}" if body else "")
+    pieces = [f"**{_call_line(call)}**", _fenced(body) if body else ""]
+    pieces += [_result(block, conversation) for block in call.content]
+    pieces += questions_of_call(conversation, call.call_id)
+    return "\n\n".join(filter(None, pieces))
+
+
+def _result(block: Content, conversation: Conversation) -> str:
+    if isinstance(block, DiffBlock):
+        changed = "\n".join(lines_of_change(block))
+        head = f"`{one_line(block.path)}` ({word_of_change(block)})"
+        return f"{head}\n\n{_fenced(changed, 'diff')}" if changed else head
+    if isinstance(block, TerminalBlock) and block.terminal_id in conversation.terminals:
+        text = conversation.terminals[block.terminal_id].data.strip("\n")
+        return _fenced(text) if text else ""
+    # A result is no part of the document: its headings are not those of the conversation.
+    return _fenced(block.text.strip("\n")) if isinstance(block, TextBlock) else _block(block)
+
+
+def _fenced(text: str, language: str = "") -> str:
+    # A fence longer than any inside keeps the text from ending its own block.
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _dates(info: SessionInfo) -> str:
@@ -120,13 +152,14 @@ def _dates(info: SessionInfo) -> str:
     return f"begun {began}, last used {used}"
 
 
-def _with_ends(conversation: Conversation) -> Iterator[tuple[Message, str]]:
-    """Give each message, and behind the last one of a turn how that ended, unless it ended well."""
+def _with_ends(conversation: Conversation) -> Iterator[tuple[Message, bool, str]]:
+    """Give each message, whether it is the last one of its turn, and how that ended then, unless well."""
     ends = {turn.turn_id: _end(turn) for turn in conversation.turns}
     last = {message.turn_id: place for place, message in enumerate(conversation.messages)}
     for place, message in enumerate(conversation.messages):
         turn_id = message.turn_id
-        yield message, ends.get(turn_id or "", "") if last[turn_id] == place else ""
+        is_last = last[turn_id] == place
+        yield message, is_last, ends.get(turn_id or "", "") if is_last else ""
 
 
 def _end(turn: TurnState) -> str:

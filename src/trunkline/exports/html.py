@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
 
-from trunkline.content import Content, DiffBlock, ImageBlock, LinkBlock, ResourceBlock, TextBlock
+from trunkline.content import (
+    Content,
+    DiffBlock,
+    ImageBlock,
+    LinkBlock,
+    ResourceBlock,
+    TerminalBlock,
+    TextBlock,
+)
 from trunkline.conversation import (
     Call,
     CallPart,
@@ -21,29 +28,31 @@ from trunkline.conversation import (
     ThoughtPart,
     TurnState,
 )
+from trunkline.exports.changes import lines_of_change, word_of_change
+from trunkline.exports.questions import questions_of_call, questions_of_turn
 from trunkline.exports.status_marks import mark_of
 from trunkline.journal import SessionInfo
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
-_MOST_DIFF_LINES = 2000
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; --add: #2a72; --remove: #c332; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 48rem; padding: 1.5rem 1rem; }
+body { overflow-wrap: anywhere; }
 header { border-bottom: 1px solid var(--line); margin-bottom: 1.5rem; }
-h1 { font-size: 1.4rem; margin: 0; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; margin: 0; }
 header p, .about { color: GrayText; font-size: .85rem; margin: .3rem 0 1rem; }
 article { margin: 1.2rem 0; }
 article.user { background: var(--soft); border-radius: .6rem; padding: .6rem 1rem; }
 h2 { color: GrayText; font-size: .8rem; font-weight: 600; margin: 0 0 .3rem; }
-.text, pre { margin: .4rem 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.text, pre { margin: .4rem 0; white-space: pre-wrap; }
 pre { background: var(--soft); border-radius: .4rem; padding: .6rem; }
 pre { font: .85rem/1.45 ui-monospace, monospace; }
 details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; padding: .3rem .8rem; }
-summary { cursor: pointer; overflow-wrap: anywhere; }
+summary { cursor: pointer; }
 ins { background: var(--add); text-decoration: none; }
 del { background: var(--remove); text-decoration: none; }
 img { height: auto; max-width: 100%; }
@@ -65,17 +74,18 @@ def as_html(info: SessionInfo, conversation: Conversation) -> str:
     ends = {turn.turn_id: turn for turn in conversation.turns}
     shown: list[str] = []
     loose = conversation.calls_without_message()
-    for number, message in enumerate(conversation.messages):
+    last = {message.turn_id: place for place, message in enumerate(conversation.messages)}
+    for place, message in enumerate(conversation.messages):
         shown.append(_message(message, conversation, loose.get(message.message_id, ())))
-        following = conversation.messages[number + 1 : number + 2]
-        if message.turn_id in ends and (not following or following[0].turn_id != message.turn_id):
+        if message.turn_id in ends and last[message.turn_id] == place:
+            shown += _asked(questions_of_turn(conversation, message.turn_id))
             shown.append(_end(ends[message.turn_id]))
     shown += _plan(conversation)
     return "\n".join([head, *filter(None, shown), "</main></body></html>"]) + "\n"
 
 
 def _message(message: Message, conversation: Conversation, loose: Iterable[Call]) -> str:
-    calls = "".join(map(_call, loose))
+    calls = "".join(_call(call, conversation) for call in loose)
     if message.role == "user":
         said = f'<article class="user"><h2>You</h2>{_blocks(message.content)}</article>'
         return f'{said}\n<article class="agent"><h2>Agent</h2>{calls}</article>' if calls else said
@@ -89,7 +99,7 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
             parts.append(f"<details><summary>Thought</summary>{_text(part.text)}</details>")
         elif isinstance(part, CallPart):
             call = conversation.calls.get(part.call_id)
-            parts.append(_call(call) if call is not None else "")
+            parts.append(_call(call, conversation) if call is not None else "")
         elif isinstance(part, SourcePart):
             where = f"{part.title or ''} {part.url or part.document or ''}"
             parts.append(f'<p class="about">Source: {_words(where)}</p>')
@@ -98,12 +108,25 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
     return f'<article class="agent"><h2>{who}</h2>{"".join(parts)}{calls}</article>'
 
 
-def _call(call: Call) -> str:
+def _call(call: Call, conversation: Conversation) -> str:
     reason = f": {_words(call.reason)}" if call.reason else ""
     line = f"{mark_of(call.status)} {_words(call.title or call.name)} ({_words(call.status)}){reason}"
     given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
     body = "".join(f"<pre>{_words(text)}</pre>" for text in (given, call.output) if text)
-    return f"<details><summary>{line}</summary>{body}{_blocks(call.content)}</details>"
+    body += "".join(_result(block, conversation) for block in call.content)
+    asked = "".join(_asked(questions_of_call(conversation, call.call_id)))
+    return f"<details><summary>{line}</summary>{body}</details>{asked}"
+
+
+def _result(block: Content, conversation: Conversation) -> str:
+    if isinstance(block, TerminalBlock) and block.terminal_id in conversation.terminals:
+        text = conversation.terminals[block.terminal_id].data
+        return f"<pre>{_words(text)}</pre>" if text else ""
+    return _block(block)
+
+
+def _asked(questions: Iterable[str]) -> list[str]:
+    return [f'<p class="about">{_words(line)}</p>' for line in questions]
 
 
 def _blocks(content: Iterable[Content]) -> str:
@@ -133,22 +156,20 @@ def _media(part: MediaPart) -> str:
 
 def _diff(block: DiffBlock) -> str:
     """Show a change of a file line by line; of a very long one, the beginning."""
-    old, new = (block.old or "").splitlines(), (block.new or "").splitlines()
     lines: list[str] = []
-    for line in list(difflib.unified_diff(old[:_MOST_DIFF_LINES], new[:_MOST_DIFF_LINES], lineterm="", n=3))[
-        2:
-    ]:
+    for line in lines_of_change(block):
         kind = {"+": "ins", "-": "del"}.get(line[:1])
         lines.append(f"<{kind}>{_words(line)}</{kind}>" if kind else _words(line))
-    if max(len(old), len(new)) > _MOST_DIFF_LINES:
-        lines.append("…")
+    head = f'<p class="about">{_words(block.path)} ({word_of_change(block)})</p>'
     whole = "\n".join(lines)
-    return f'<p class="about">{_words(block.path)}</p><pre>{whole}</pre>'
+    return f"{head}<pre>{whole}</pre>" if lines else head
 
 
 def _end(turn: TurnState) -> str:
     if turn.status == "failed":
         return f'<p class="failed">Failed: {_words(turn.message or turn.code or "")}</p>'
+    if turn.status == "suspended":
+        return '<p class="about">Waits for an answer</p>'
     if turn.stop_reason in (None, "end_turn"):
         return ""
     return f'<p class="about">Stopped: {_words(turn.stop_reason.replace("_", " "))}</p>'
