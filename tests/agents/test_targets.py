@@ -265,6 +265,12 @@ def test_an_agent_of_the_registry_is_started_by_its_command(
     ("target", "hint"),
     [
         ("dmo", "; did you mean 'demo'?"),
+        ("http://127.0.0.1:8000/agui", "; did you mean 'agui:http://127.0.0.1:8000/agui'?"),
+        ("greetings.py::hello", "; did you mean 'greetings.py:hello'?"),
+        ("greetings.hello", "; did you mean 'greetings:hello'?"),
+        ("place", "; did you mean 'place/main.py'?"),
+        ("many/", "; did you mean 'many/agent.py'?"),
+        ("none", "."),
         ("", "."),
         ("something", "."),
         ("greetings:", "; did you mean 'greetings.py:NAME'?"),
@@ -275,7 +281,8 @@ def test_an_agent_of_the_registry_is_started_by_its_command(
 )
 def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str) -> None:
     write("greetings.py")
-    write("place/main.py")
+    for file in ("place/main.py", "many/agent.py", "many/other.py", "none/one.py", "none/other.py"):
+        write(file)
     assert refused(target) == (
         f"unknown target {target!r}{hint} Known forms: "
         "module:attr, path/file.py:attr, acp:COMMAND ARGS, registry:ID, agui:URL, pty:COMMAND, "

@@ -212,19 +212,36 @@ def _explain(target: str) -> str:
     """Say what is wrong with a word that has none of the known forms."""
     if target.endswith(".py"):
         return f"{target!r} does not say what in the file: write {target}:NAME"
+    meant = _meant_by(target)
+    hint = f"; did you mean {meant!r}?" if meant is not None else "."
+    return f"unknown target {target!r}{hint} Known forms: {_FORMS}"
+
+
+def _meant_by(target: str) -> str | None:
+    """Guess the TARGET that a word is meant to be."""
     place, colon, attr = target.rpartition(":")
     near = difflib.get_close_matches(target, BUILT_IN, n=1)
     word, _, rest = target.partition(":")
+    if word in ("http", "https"):
+        return f"agui:{target}"
+    if place.endswith(".py:"):  # As pytest names a test.
+        return f"{place}{attr}"
     if colon and Path(f"{place}.py").is_file():
-        near = [f"{place}.py:{attr or 'NAME'}"]
-    elif not near and not colon and Path(f"{target}.py").is_file():
-        near = [f"{target}.py"]
-    elif colon and (prefixes := difflib.get_close_matches(word.lower(), PREFIXES, n=1)):
-        near = [f"{prefixes[0]}:{rest}"]
-    elif not near and not colon and shutil.which(target.partition(" ")[0]):
-        near = [f"acp:{target}"]
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    return f"unknown target {target!r}{hint} Known forms: {_FORMS}"
+        return f"{place}.py:{attr or 'NAME'}"
+    if near:
+        return near[0]
+    if not colon and Path(f"{target}.py").is_file():
+        return f"{target}.py"
+    if colon and (prefixes := difflib.get_close_matches(word.lower(), PREFIXES, n=1)):
+        return f"{prefixes[0]}:{rest}"
+    module, dot, name = target.rpartition(".")
+    if dot and not colon and Path(f"{module.replace('.', '/')}.py").is_file():
+        return f"{module}:{name}"
+    if target and Path(target).is_dir():
+        files = sorted(Path(target).glob("*.py"))
+        chosen = files if len(files) == 1 else [file for file in files if file.name == "agent.py"]
+        return str(chosen[0]) if chosen else None
+    return f"acp:{target}" if not colon and shutil.which(target.partition(" ")[0]) else None
 
 
 def _load_file(path: Path) -> ModuleType:

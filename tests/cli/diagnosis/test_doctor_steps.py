@@ -164,6 +164,16 @@ def test_a_server_is_asked_whether_it_takes_runs(
     assert fix in step.fix
 
 
+def test_a_server_is_no_agent_without_the_package_that_speaks_to_it(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    steps = steps_of(f"{server}/422", tmp_path)
+    assert steps["package"].outcome == "fail"
+    assert steps["package"].fix == "pip install 'trunkline[agui]'"
+    assert steps["address"].outcome == "ok"
+
+
 _ANSWERS = (
     "import json, sys\n"
     "for line in sys.stdin:\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import http.client
+import importlib.util
 import os
 import re
 import shlex
@@ -73,6 +74,7 @@ def _find_agent(target: str, patience: float) -> Iterator[Step]:
     elif parts.prefix == "registry":
         yield from _registry(target, parts.source)
     elif parts.prefix == "agui":
+        yield from _client()
         yield _server(parts.source)
     else:
         yield from _module(target, patience)
@@ -133,6 +135,12 @@ def _registry(target: str, name: str) -> Iterator[Step]:
         return
     yield Step("registry", "ok", f"{target} is started by {launch.line}")
     yield from _on_path(launch.command)
+
+
+def _client() -> Iterator[Step]:
+    """Say what is missing for ``agui:``, also where the server is there."""
+    if importlib.util.find_spec("httpx") is None:
+        yield Step("package", "fail", "agui: needs the package httpx", "pip install 'trunkline[agui]'")
 
 
 def _server(url: str) -> Step:
