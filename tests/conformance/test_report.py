@@ -22,7 +22,22 @@ def test_the_text_has_every_requirement_and_the_transcript_of_a_failure() -> Non
     assert "https://example.org/init" in text
     assert "one line" in text
     assert "skip  ACP-INIT-003" in text
-    assert text.endswith("NOT conformant: 1 passed, 2 failed, 1 skipped in 1.2 s")
+    assert text.endswith("\n\nNOT conformant: 1 passed, 2 failed, 1 skipped in 1.2 s")
+
+
+def test_a_reason_for_which_most_was_skipped_is_told_once() -> None:
+    row = reported().rows[1]
+    skipped = row._replace(verdict=Verdict("skip", "initialize was not answered"))
+    lines = list(reported()._replace(rows=(row, *[skipped] * 80)).lines())
+    assert [line for line in lines if line.startswith("skip")] == ["skip  80 requirements"]
+    assert "\n".join(lines).count("initialize was not answered") == 1
+    assert lines[2].startswith("fail")
+
+
+def test_a_long_report_names_its_failures_at_the_end() -> None:
+    report = reported()
+    lines = list(report._replace(rows=(report.rows[1], *[report.rows[0]] * 20)).lines())
+    assert lines[-2:] == ["failed: ACP-INIT-002", "NOT conformant: 20 passed, 1 failed in 1.2 s"]
 
 
 def test_what_a_subject_is_called_cannot_move_the_cursor() -> None:

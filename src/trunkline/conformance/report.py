@@ -12,6 +12,10 @@ from trunkline.safe_text import escape
 
 _COUNTING = ("M", "C")
 """The levels that decide: advisory requirements count with ``strict``."""
+_ALIKE = 4
+"""So many requirements that were skipped for one reason are shown one by one."""
+_AT_A_GLANCE = 12
+"""In a longer report the failures are named once more at its end."""
 _SHOWN_LINES = 12
 _SHOWN_CHARACTERS = 300
 
@@ -71,8 +75,11 @@ class Report(NamedTuple):
         yield f"{self.protocol} conformance of {escape(self.subject)}"
         yield ""
         width = max((len(row.requirement.id) for row in self.rows), default=0)
+        common = self._common_skip()
         for requirement, verdict in self.rows:
             if not all_rows and verdict.outcome in ("pass", "info"):
+                continue
+            if verdict == common:
                 continue
             advice = verdict.outcome == "fail" and not self._counts(Row(requirement, verdict))
             word = "warn" if advice else verdict.outcome
@@ -82,8 +89,19 @@ class Report(NamedTuple):
             if verdict.outcome == "fail":
                 yield f"      {'':{width}}  {requirement.address}"
                 yield from (f"        {_short(line)}" for line in verdict.transcript[-_SHOWN_LINES:])
+        if common is not None:
+            yield f"skip  {Counter(row.verdict for row in self.rows)[common]} requirements"
+            yield f"      {'':{width}}  {_short(common.note)}"
         yield ""
+        if self.failures and len(self.rows) > _AT_A_GLANCE:
+            yield f"failed: {', '.join(row.requirement.id for row in self.failures)}"
         yield self.summary
+
+    def _common_skip(self) -> Verdict | None:
+        """Give the verdict of most requirements if they were skipped for one reason: it is told once."""
+        [(verdict, times)] = Counter(row.verdict for row in self.rows).most_common(1) or [(None, 0)]
+        is_most = verdict is not None and verdict.outcome == "skip" and times > len(self.rows) / 2
+        return verdict if is_most and times > _ALIKE else None
 
     @property
     def summary(self) -> str:

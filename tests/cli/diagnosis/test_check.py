@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from tests.cli.diagnosis.command_runs import run
 from tests.conformance.acp import flawed_agent
 from trunkline.cli.diagnosis.check import acp_command, command
+from trunkline.errors import TargetError
 
 PLAIN = f"acp:{sys.executable} -S {flawed_agent.__file__}"
 
@@ -78,6 +79,28 @@ def test_an_agent_of_ones_own_is_served_as_an_editor_starts_it(tmp_path: Path) -
     done = check(f"{file}:hello", "--only", "ACP-PROMPT-001", "--only", "ACP-LOAD-002", "--json")
     assert done.return_value == 0, done.output
     assert {row["outcome"] for row in json.loads(done.output)["requirements"]} == {"pass"}
+
+
+def test_an_agent_of_ones_own_that_cannot_be_loaded_is_no_report(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("print('what is printed is no report')\nasync def hello(prompt, ctx):\n    yield 'hi'\n")
+    for target, why in (
+        (f"{file}:helo", "did you mean hello?"),
+        (f"{tmp_path}/none.py", "there is no file"),
+        ("ftp://x", "unknown target"),
+    ):
+        done = check(target)
+        assert isinstance(done.exception, TargetError)
+        assert why in str(done.exception)
+        assert done.stdout == ""
+
+
+def test_a_program_that_answers_nothing_is_told_in_a_few_lines_with_the_next_step() -> None:
+    done = check("acp:false", "--no-prompts")
+    assert done.return_value == 1
+    assert "fail  ACP-INIT-001" in done.stdout
+    assert len(done.stdout.splitlines()) < 15
+    assert done.stderr == "`trunkline doctor acp:false` looks for the cause\n"
 
 
 def test_a_program_that_is_not_there_names_the_next_step() -> None:

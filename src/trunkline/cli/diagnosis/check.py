@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shlex
@@ -169,6 +170,8 @@ def command(
     else:
         for line in report.lines():
             click.echo(line)
+        if protocol == "acp" and not report.counts["pass"]:
+            click.echo(f"`trunkline doctor {shlex.quote(target)}` looks for the cause", err=True)
     return 0 if report.conformant else 1
 
 
@@ -195,7 +198,7 @@ def _refuse_what_cannot_apply(
     if login and protocol != "acp":
         raise click.UsageError("--login is for agents that speak ACP")
     if no_prompts and (is_address or any(prompts)):
-        raise click.UsageError("--no-prompts is for agents that speak ACP, and goes with no prompt")
+        raise click.UsageError("--no-prompts is for agents that speak ACP, and not together with a prompt")
     if protocol == "aisdk" and (permission_prompt or long_prompt) is not None:
         name = "--permission-prompt" if permission_prompt is not None else "--long-prompt"
         raise click.UsageError(f"{name} is for acp and agui")
@@ -258,6 +261,7 @@ def _check_acp(target: str, wanted: _Wanted) -> Mapping[str, Verdict]:
     from trunkline.conformance.acp.run import REQUIREMENTS, judge
 
     _check_names(wanted.only, REQUIREMENTS)
+    _load(target)
     scripted = target in _SCRIPTED and wanted.prompt is not None
     with tempfile.TemporaryDirectory(prefix="trunkline-check-") as folder:
         work = Path(folder, "work")
@@ -285,6 +289,15 @@ def _check_acp(target: str, wanted: _Wanted) -> Mapping[str, Verdict]:
             hint = f"see `trunkline doctor {shlex.quote(target)}`"
             raise ConfigurationError(f"{argv[0]!r} cannot be started: {error.strerror}; {hint}") from error
         return verdicts
+
+
+def _load(target: str) -> None:
+    """Refuse a TARGET of ours that cannot be loaded: each requirement would be skipped for it."""
+    from trunkline.agents.targets import BUILT_IN, resolve_target
+
+    if not split_target(target).prefix and target not in BUILT_IN:
+        with contextlib.redirect_stdout(sys.stderr):  # What the file prints is none of our report.
+            resolve_target(target)
 
 
 def _ability_prompts(wanted: _Wanted, *, scripted: bool) -> tuple[str, ...]:
