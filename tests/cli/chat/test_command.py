@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.child_programs import Pty, command, events_of, kept, run
+from tests.cli.child_programs import SECONDS, Pty, command, events_of, kept, run, start
 from tests.cli.terminal_window import CTRL_C, Window
 
 from trunkline import events as ev
@@ -271,3 +271,19 @@ def test_a_reader_that_is_gone_ends_the_chat(home: Path) -> None:
         process.stdin.write(b"hello\n" * 20)
         process.stdin.close()
         assert process.wait(30) == 141
+
+
+def test_ctrl_c_that_also_ends_the_reader_leaves_without_a_traceback(home: Path) -> None:
+    with start("chat", "demo", cwd=home) as chatting:
+        assert chatting.stdin is not None
+        assert chatting.stdout is not None
+        assert chatting.stderr is not None
+        chatting.stdin.write(b"hello\n")
+        chatting.stdin.flush()
+        while (line := chatting.stdout.readline()) != b"hello\n":
+            assert line, "it ended"
+        assert chatting.stdout.read(2) == b"> "
+        chatting.stdout.close()
+        chatting.send_signal(signal.SIGINT)
+        assert chatting.wait(SECONDS) == 141
+        assert chatting.stderr.read() == b""

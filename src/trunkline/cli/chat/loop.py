@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -240,11 +241,14 @@ class ChatLoop:
             self._cancel_soon(turn_id)
         elif not self._lines.clear():
             self._presses += 1
-            if self._presses > 1:
+            try:
+                if self._presses > 1:
+                    self._lines.close()
+                else:
+                    self._display.note("Press Ctrl-C again or type /quit to leave", style="yellow")
+                    self._lines.redraw()
+            except BrokenPipeError:  # The same Ctrl-C ended the program that reads our output.
                 self._lines.close()
-            else:
-                self._display.note("Press Ctrl-C again or type /quit to leave", style="yellow")
-                self._lines.redraw()
 
     def _end(self, number: signal.Signals, turn_id: str | None) -> None:
         """Cancel a turn of our own and stop reading; an open question stays unanswered."""
@@ -260,8 +264,9 @@ class ChatLoop:
     def _leave_now(self) -> None:
         """End at once: the journal settles the turn when the session is opened again."""
         self._lines.restore()
-        if (line := self._resume_line(self.session)) is not None:
-            self._display.note(line, style="")
+        with contextlib.suppress(BrokenPipeError):
+            if (line := self._resume_line(self.session)) is not None:
+                self._display.note(line, style="")
         end_descendants()
         os._exit(INTERRUPTED)
 
