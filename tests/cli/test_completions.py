@@ -55,6 +55,11 @@ def test_sessions_are_offered_by_name_and_id(folder: Path) -> None:
     assert offered("trunkline sessions show wo", folder) == ["work"]
 
 
+def test_policies_are_offered_by_name_or_as_a_file(folder: Path) -> None:
+    assert {"ask", "allow-reads", "deny"} <= set(offered("trunkline exec demo hi --policy ", folder))
+    assert offered("trunkline exec demo hi --policy allow-r", folder) == ["allow-reads", "allow-r"]
+
+
 def test_a_broken_journal_or_configuration_offers_what_is_left(folder: Path) -> None:
     (folder / "trunkline.toml").write_text("=")
     (folder / "journal.db").write_text("no database")

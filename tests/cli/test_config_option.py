@@ -156,6 +156,28 @@ def test_a_wrong_option_of_serve_is_told_by_every_command(project: Path, line: s
     assert said in result.err
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("journal = 'own.db'", "journal: unknown journal 'own.db'"),
+        ("policy = 'alow-reads'", "policy: there is no policy and no file 'alow-reads'"),
+        ("env_file = 'none.env'", "env_file: File '{project}/none.env' does not exist."),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_told_with_the_file_that_has_it(
+    project: Path, line: str, said: str
+) -> None:
+    (project / "trunkline.toml").write_text(f"{line}\n")
+    result = run("exec", "demo", "hi", "--config", "trunkline.toml", cwd=project)
+    assert result.code == 2
+    assert result.err.startswith(f"error: {project}/trunkline.toml: {said.format(project=project)}")
+    option = f"--{line.split(' ')[0].replace('_', '-')}"
+    typed = run("exec", "demo", "hi", "--config", "trunkline.toml", option, "nothing.x", cwd=project)
+    assert typed.code == 2
+    assert "nothing.x" in typed.err
+    assert "trunkline.toml" not in typed.err
+
+
 def test_no_agent_can_change_the_file(project: Path) -> None:
     (project / "shop.py").write_text(
         "async def says(prompt, ctx):\n"

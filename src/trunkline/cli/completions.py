@@ -1,4 +1,4 @@
-"""What the Tab key offers in a shell: TARGETs and sessions. Nothing is imported or run for it."""
+"""What the Tab key offers in a shell: TARGETs, sessions and policies. Nothing is imported or run for it."""
 
 from __future__ import annotations
 
@@ -61,6 +61,16 @@ def _names_in(path: Path) -> list[str]:
         names = [first or second for first, second in _AGENT.findall(text)]
         return [name for name in dict.fromkeys(names) if not name.startswith("_")][:_MOST]
     return []
+
+
+def complete_policies(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the names of policies, and files that may hold one."""
+    from trunkline.workspace.policy import POLICY_NAMES
+
+    found = [CompletionItem(name) for name in POLICY_NAMES if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")]
 
 
 def complete_sessions(

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from trunkline.cli.completions import complete_sessions
-from trunkline.cli.config_option import config_option
+from trunkline.cli.completions import complete_policies, complete_sessions
+from trunkline.cli.config_option import config_of, config_option
 from trunkline.env_file import load_env_file
+from trunkline.errors import ConfigurationError
 from trunkline.journal.address import DEFAULT_TEXT, parse_address
 
 if TYPE_CHECKING:
     from trunkline.workspace.policy import Policy
+
+
+_IN_FILE = ParameterSource.DEFAULT_MAP
+"""Where the value of an option comes from that the configuration file sets."""
 
 
 class _Folder(click.Path):
@@ -33,8 +40,23 @@ FOLDER = _Folder(exists=True, file_okay=False, resolve_path=True)
 """The type of an option that names a folder."""
 
 
+@contextmanager
+def _told_with_its_file(context: click.Context | None, parameter: click.Parameter | None) -> Generator[None]:
+    """Name the configuration file in an error about what stands in it: nobody typed that value."""
+    try:
+        yield
+    except (ConfigurationError, click.BadParameter) as error:
+        config = config_of(context)
+        name = (parameter and parameter.name) or ""
+        if config is None or context is None or context.get_parameter_source(name) is not _IN_FILE:
+            raise
+        why = error.message if isinstance(error, click.BadParameter) else error
+        raise ConfigurationError(f"{config.path}: {name}: {why}") from None
+
+
 def _check_journal(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    parse_address(value)
+    with _told_with_its_file(context, parameter):
+        parse_address(value)
     return value
 
 
@@ -57,9 +79,19 @@ def _load_variables(context: click.Context, parameter: click.Parameter, value: P
             click.echo(f"warning: {value}, line {number} is not NAME=value, and is left out", err=True)
 
 
+class _EnvFile(click.Path):
+    """A file that exists; the one that the configuration names is refused by both their names."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        with _told_with_its_file(ctx, param):
+            return super().convert(value, param, ctx)
+
+
 env_file_option = click.option(
     "--env-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_EnvFile(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     # Eager, as other options and the agent look into the environment.
     is_eager=True,
@@ -75,13 +107,15 @@ def _load_policy(context: click.Context, parameter: click.Parameter, value: str 
     # Imported only now: an editor waits for the start of ``trunkline acp``.
     from trunkline.workspace.policy_file import load_policy
 
-    return load_policy(value)
+    with _told_with_its_file(context, parameter):
+        return load_policy(value)
 
 
 policy_option = click.option(
     "--policy",
     metavar="NAME|FILE",
     callback=_load_policy,
+    shell_complete=complete_policies,
     help="What the agent may do without asking, and what not at all: ask, allow-reads, accept-edits, "
     "read-only, deny-commands, deny, allow-all, or a TOML or JSON file. Without base = ... a file asks about "
     "every tool call that its rules do not decide (default: no policy; only what the agent asks is asked).",
