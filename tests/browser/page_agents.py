@@ -287,6 +287,10 @@ async def many(ctx: TurnContext) -> AsyncIterator[Sayable]:
         ctx.new_message()
 
 
+async def silent(ctx: TurnContext) -> AsyncIterator[Sayable]:
+    yield " "
+
+
 async def steered(ctx: TurnContext) -> AsyncIterator[Sayable]:
     yield "I listen while I work. "
     for _ in range(600):
@@ -319,6 +323,7 @@ _PLAYS: dict[str, Play] = {
         essay,
         ponder,
         many,
+        silent,
         steered,
     )
 }

@@ -305,6 +305,19 @@ def test_a_turn_that_fails_names_the_code_and_the_next_step(converse: Converse) 
     talk.page.see(".notice-next", "Send the message again")
 
 
+def test_a_turn_in_which_nothing_came_says_so(converse: Converse) -> None:
+    talk = converse("hostile")
+    talk.say("silent")
+    talk.page.see(".turn-end", "The agent ended its turn without an answer.")
+    talk.say("ledger")
+    talk.hears("Supermarket")
+    talk.rests()
+    assert talk.page.count(".turn-end") == 1
+    talk.page.reload()
+    talk.page.see(".turn-end", "The agent ended its turn without an answer.")
+    assert talk.page.count(".turn-end") == 1
+
+
 def test_axe_finds_nothing_serious_in_any_card(converse: Converse, axe: str) -> None:
     talk = converse("hostile")
     page = talk.page

@@ -43,6 +43,10 @@ async def blocking(prompt, ctx):
 def typing(prompt):
     return input("Name? ")
 
+@trunkline.agent(name="silent")
+async def silent(prompt, ctx):
+    yield prompt.text.removeprefix("nothing")
+
 @trunkline.agent(name="stubborn")
 async def stubborn(prompt, ctx):
     yield "I never stop."
@@ -194,3 +198,10 @@ def test_ctrl_c_interrupts_an_agent_that_blocks_everything(home: Path) -> None:
         window.enter("/help")
         window.see("> /help", "This list")
         assert not window.makes_signals()
+
+
+def test_a_turn_in_which_nothing_came_says_so(home: Path) -> None:
+    shown = run("chat", "agents.py:silent", stdin="nothing\nnothing  \nhello\n", cwd=home).out
+    words = "the agent ended its turn without an answer\n"
+    assert shown.count(words) == 2
+    assert shown.rindex(words) < shown.index("> hello\nhello\n")

@@ -44,8 +44,8 @@ const NEXT_STEPS: Record<string, string> = {
   agent_failed: "Send the message again, or another one. The inspector shows the whole turn.",
 };
 
-/** How a turn ended, where that is not the usual way. */
-export function TurnEnd({ turn }: { turn: TurnState }) {
+/** How a turn ended, where that is not the usual way; `silent` if nothing of it can be seen. */
+export function TurnEnd({ turn, silent }: { turn: TurnState; silent: boolean }) {
   if (turn.status === "failed") {
     const code = turn.code ?? "error";
     return (
@@ -62,7 +62,10 @@ export function TurnEnd({ turn }: { turn: TurnState }) {
       </div>
     );
   }
-  if (turn.status !== "finished" || turn.stop_reason === null || turn.stop_reason === "end_turn") return null;
+  if (turn.status !== "finished") return null;
+  if (turn.stop_reason === null || turn.stop_reason === "end_turn") {
+    return silent ? <p class="turn-end" role="status">The agent ended its turn without an answer.</p> : null;
+  }
   const text = STOPS[turn.stop_reason] ?? `Stopped: ${turn.stop_reason.replaceAll("_", " ")}.`;
   return (
     <p class={`turn-end turn-${turn.stop_reason}`} role="status">

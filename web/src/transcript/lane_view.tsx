@@ -10,7 +10,7 @@ import type { LaneState } from "../model";
 import { AgentMessage } from "./agent_message";
 import { AskedSlot, CallSlot } from "./call_slot";
 import { TranscriptContext } from "./context";
-import type { Item } from "./layout";
+import { isSilent, type Item } from "./layout";
 import { PersonMessage } from "./person_message";
 
 export function LaneView({ id, lane }: { id: string; lane: LaneState }) {
@@ -59,7 +59,7 @@ function MarkView({ mark }: { mark: Mark }): VNode | null {
     }
     case "turn": {
       const turn = folded.turns[Number(mark.id)];
-      return turn === undefined ? null : <TurnEnd turn={turn} />;
+      return turn === undefined ? null : <TurnEnd turn={turn} silent={isSilent(turn.turn_id, folded)} />;
     }
   }
 }

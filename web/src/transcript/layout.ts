@@ -47,6 +47,19 @@ function stands(mark: Mark, folded: Conversation): boolean {
   return true;
 }
 
+/** Whether nothing can be seen of what came of a turn: a person would wait for more. */
+export function isSilent(turnId: string, folded: Conversation): boolean {
+  const ofTurn = (one: { turn_id?: string | null }): boolean => one.turn_id === turnId;
+  const parts = folded.messages.filter((one) => ofTurn(one) && one.role === "agent").flatMap((one) => one.parts);
+  return (
+    parts.every((part) => part.type === "text" && part.text.trim() === "") &&
+    ![...folded.calls.values()].some(ofTurn) &&
+    ![...folded.questions.values()].some(({ asked }) => ofTurn(asked)) &&
+    !folded.notices.some(ofTurn) &&
+    ![...folded.compactions.values()].some(ofTurn)
+  );
+}
+
 /** The call that a question is about. */
 export function callOf(questionId: string, folded: Conversation): string | null {
   const question = folded.questions.get(questionId)?.asked.question;

@@ -16,7 +16,7 @@ from trunkline.cli.terminal.event_lines import EventLines
 from trunkline.cli.terminal.questions import KeyboardQuestions
 from trunkline.cli.terminal.suggestions import value_text
 from trunkline.content import text_of
-from trunkline.conversation import Conversation
+from trunkline.conversation import Conversation, TextPart
 from trunkline.errors import InvalidCommand, TrunklineError
 from trunkline.folding import Folder
 from trunkline.options import ConfigOption
@@ -170,7 +170,17 @@ class Follower:
         elif (line := self._lines.describe(event)) is not None:
             self._display.note(line, style=_style(event))
         if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            if isinstance(event, ev.TurnFinished) and event.stop_reason == "end_turn" and self._is_silent():
+                self._display.note("the agent ended its turn without an answer", style="yellow")
             self._end_turn()
+
+    def _is_silent(self) -> bool:
+        """Whether nothing of the turn was shown: a person would wait for more."""
+        turn = self._folder.conversation
+        shown = turn.calls or turn.questions or turn.notices or turn.plan or turn.compactions or turn.lanes
+        parts = [part for one in turn.messages if one.role == "agent" for part in one.parts]
+        silent = all(isinstance(part, TextPart) and not part.text.strip() for part in parts)
+        return silent and not shown and not self._state_changed
 
     def _draw_prompt(self, event: ev.UserMessage) -> None:
         prompt_id = event.prompt_id or self._turn_prompt
