@@ -226,6 +226,22 @@ def test_a_narrow_window_has_a_drawer_and_nothing_is_cut_off(converse: Converse)
     page.resize(900, 700)
 
 
+def test_a_key_just_after_the_list_is_closed_is_not_for_the_list(converse: Converse) -> None:
+    page = converse().page
+    page.resize(360, 740)
+    page.click(".drawer-button")
+    page.wait("document.querySelector('.sidebar').contains(document.activeElement)")
+    taken = page.evaluate(
+        "(async () => { const taken = []; for (let at = 0; at < 2; at++) {"
+        "const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true });"
+        "document.activeElement.dispatchEvent(key); taken.push(key.defaultPrevented);"
+        # Until the page has drawn what the key did, and no longer.
+        "for (let turn = 0; turn < 20; turn++) await null; } return taken; })()"
+    )
+    assert taken == [True, False]
+    page.resize(900, 700)
+
+
 def test_the_keyboard_alone_is_enough(converse: Converse) -> None:
     talk = converse()
     page = talk.page

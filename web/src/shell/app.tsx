@@ -1,6 +1,6 @@
 // The whole page: who is logged in, which conversation is open, and the list beside it.
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { decoded, type Content } from "../model";
 import { api, Refused, type PageInfo } from "../net/api";
 import { Help } from "./help";
@@ -154,7 +154,8 @@ function Workspace({ page, onPage, onLoggedOut }: WorkspaceProps) {
     }),
   );
 
-  useEffect(() => {
+  // With the frame that shows the list or hides it: a key just after it must not be taken for what was there before.
+  useLayoutEffect(() => {
     if (!drawer) return undefined;
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || (event.target as Element).closest("[role=menu], dialog") !== null) return;
