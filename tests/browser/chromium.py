@@ -136,6 +136,10 @@ class Page:
         """Let the system prefer ``light`` or ``dark``."""
         self._step("theme", scheme=scheme)
 
+    def force_colours(self, colours: bool) -> None:
+        """Let the system choose all colours, or no more."""
+        self._step("force", colours=colours)
+
     def reload(self) -> None:
         """Load the page anew."""
         self._step("reload")

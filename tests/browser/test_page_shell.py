@@ -242,6 +242,44 @@ def test_a_key_just_after_the_list_is_closed_is_not_for_the_list(converse: Conve
     page.resize(900, 700)
 
 
+def test_the_smallest_window_wastes_no_lines(converse: Converse) -> None:
+    talk = converse()
+    page = talk.page
+    page.resize(320, 560)
+    talk.say("/diff")
+    talk.hears("The greeting is friendlier now.")
+    page.see(".usage")
+    places = (
+        "[...document.querySelectorAll('{}')].map((one) => Math.round(one.getBoundingClientRect().y / 30))"
+    )
+    tops = f"new Set({places}).size"
+    assert page.evaluate(tops.format(".header > .heading, .header-tools > :not(.options)")) == 1
+    assert page.evaluate("document.querySelector('.diff-path').offsetWidth > 120")
+    talk.say("/wait-for-cancel")
+    page.see(STOP)
+    assert page.evaluate(tops.format(".composer-tools > button, .composer-tools > fieldset")) == 1
+    assert talk.overflow() <= 0
+    page.press("Escape")
+    talk.rests()
+    page.resize(900, 700)
+
+
+def test_what_is_chosen_is_seen_where_the_system_chooses_the_colours(converse: Converse) -> None:
+    talk = converse()
+    page = talk.page
+    talk.say("/wait-for-cancel")
+    page.see(STOP)
+    page.see(".session.current")
+    page.force_colours(True)
+    style = "getComputedStyle(document.querySelector('{}')).outlineStyle"
+    assert page.evaluate(style.format(".session.current")) == "solid"
+    assert page.evaluate(style.format(".segments input:checked + span")) == "solid"
+    assert page.evaluate(style.format(".segments input:not(:checked) + span")) == "none"
+    page.force_colours(False)
+    page.press("Escape")
+    talk.rests()
+
+
 def test_the_keyboard_alone_is_enough(converse: Converse) -> None:
     talk = converse()
     page = talk.page

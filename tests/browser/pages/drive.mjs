@@ -57,6 +57,7 @@ const steps = {
   },
   resize: ({ width, height }, page) => page.setViewportSize({ width, height }),
   theme: ({ scheme }, page) => page.emulateMedia({ colorScheme: scheme }),
+  force: ({ colours }, page) => page.emulateMedia({ forcedColors: colours ? "active" : "none" }),
   evaluate: ({ expression }, page) => page.evaluate(expression),
   select: (step, page) => at(page, step).selectOption({ label: step.label }).then(() => undefined),
   download: async (step, page) => {
