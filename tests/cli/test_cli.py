@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.child_programs import run
+from tests.cli.child_programs import command, run
 from trunkline._version import __version__
 
 
@@ -113,6 +113,17 @@ def test_a_journal_that_is_none_is_named_without_a_stack_trace(tmp_path: Path) -
     assert result.code == 1
     assert result.err.startswith("error: ")
     assert "Traceback" not in result.err
+
+
+def test_a_folder_that_is_not_there_and_a_disk_that_is_full_get_their_own_words(tmp_path: Path) -> None:
+    missing = run("bundle", "--no-doctor", "-o", f"{tmp_path}/none/b.zip")
+    assert missing.code == 1
+    assert missing.err == f"error: {tmp_path}/none/b.zip: No such file or directory\n"
+    words = " ".join(command("exec", "demo", "hi", "--journal", "memory:"))
+    full = subprocess.run(
+        ["bash", "-c", f"{words} > /dev/full"], capture_output=True, timeout=60, check=False
+    )
+    assert b"No space left on device; free some space or write elsewhere\n" in full.stderr
 
 
 def test_a_bug_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

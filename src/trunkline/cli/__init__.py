@@ -9,7 +9,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``browser``: opens the page in a browser
 * ``chat``: ``trunkline chat``
 * ``completion``: ``trunkline completion``
-* ``completions``: what the Tab key offers: TARGETs and sessions
+* ``completions``: what the Tab key offers: TARGETs, sessions and policies
 * ``config``: ``trunkline config``
 * ``config_option``: ``--config``: trunkline.toml, and the question before a found one is used
 * ``diagnosis``: ``trunkline check``, ``doctor``, ``record``, ``replay`` and ``bundle``
@@ -39,6 +39,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import io
 import os
@@ -163,6 +164,9 @@ class _Commands(click.Group):
         sys.exit(code or 0)
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
 def _allow_every_character() -> None:
     """Show what the encoding of a stream has no character for as an escape, as stderr always does."""
     stdout: Any = sys.stdout  # A test may have another one here, and a closed one is None.
@@ -192,7 +196,10 @@ def _explain(error: Exception) -> int:
     from trunkline.safe_text import escape
 
     if isinstance(error, OSError):
-        click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)
+        named = error.filename is not None and error.strerror is not None
+        why = f"{error.filename}: {error.strerror}" if named else str(error)
+        advice = "; free some space or write elsewhere" if error.errno in _FULL else ""
+        click.echo(f"error: {escape(why)}{advice}", err=True)
         _discard_output()
         return 1
     if not isinstance(error, TrunklineError):

@@ -33,6 +33,14 @@ def test_what_cannot_be_recorded_or_replayed_is_refused(folder: Path) -> None:
     assert "leave TARGET out" in run("replay", "trace.jsonl", "demo", "--as", "agent").stderr
 
 
+def test_an_empty_trace_is_no_agent_and_no_client(folder: Path) -> None:
+    (folder / "trace.jsonl").write_text("")
+    for words in ((), ("demo",)):
+        refused = run("replay", "trace.jsonl", *words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "trace.jsonl is empty: record a trace" in refused.stderr
+
+
 def test_a_number_of_any_size_is_replayed(folder: Path) -> None:
     number = "123456789012345678901234567890"
     (folder / "trace.jsonl").write_text(

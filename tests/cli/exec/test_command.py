@@ -515,6 +515,14 @@ def test_a_closed_stdin_is_told_when_it_was_to_be_read() -> None:
     assert shell("trunkline exec demo hi <&-").returncode == 0
 
 
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("words", ['"$NOT_SET"', "' \n'", "- <<< ' '"])
+def test_an_empty_prompt_is_refused(words: str) -> None:
+    done = shell(f"trunkline exec demo {words}")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"empty" in done.stderr
+
+
 def test_a_prompt_that_is_not_utf8_is_refused_before_anything_is_stored(home: Path) -> None:
     done = shell("trunkline exec demo $'\\xff\\xfe'")
     assert done.returncode == 2

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.cli.child_programs import run
+from trunkline.cli.new.command import command
 from trunkline.cli.new.project import KINDS, project_files
 
 pytestmark = pytest.mark.slow
@@ -53,6 +55,20 @@ def test_what_is_made_answers_at_once_and_goes_on(kind: str, tmp_path: Path) -> 
         said = run_in(project, "trunkline", "exec", "agent.py", prompt, *options, TRUNKLINE_JOURNAL=journal)
         assert said.returncode == 0, said.stderr
         assert words in said.stdout
+
+
+@pytest.mark.parametrize(("there", "told"), [(False, True), (True, False)])
+def test_tests_that_cannot_run_here_say_what_they_need(
+    there: bool, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(name: str) -> object:
+        return object() if there else None
+
+    monkeypatch.setattr("trunkline.cli.new.command.find_spec", find)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(command, ["mine"])
+    assert done.exit_code == 0
+    assert ("pip install pytest" in done.output) is told
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

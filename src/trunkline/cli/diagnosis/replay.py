@@ -57,6 +57,8 @@ def command(
     if role == "agent" and target is not None:
         raise click.UsageError("as an agent the trace is played to the client on stdin: leave TARGET out")
     said = read_trace(trace)
+    if not said:
+        raise ConfigurationError(f"{trace} is empty: record a trace with `trunkline record`")
     if target is None:
         if timeout is not None or yes:
             raise click.UsageError("--timeout and --yes are for a TARGET")

@@ -141,12 +141,14 @@ def _read_prompt(prompt: str | None, more: tuple[str, ...], *, needed: bool) -> 
         raise click.UsageError(f"the prompt has spaces: quote it, as in {whole}")
     if prompt is None and needed:
         raise click.UsageError("Missing argument 'PROMPT': what is said to the agent, or - for stdin")
+    if prompt is not None and not prompt.strip():
+        raise click.UsageError("the prompt is empty: is a variable of your shell not set?")
     if prompt != "-":
         return _in_utf8(prompt)
     data = sys.stdin.buffer.read(_LONGEST_PROMPT + 1)
     if len(data) > _LONGEST_PROMPT:
         raise click.UsageError(f"the prompt on stdin is longer than {_LONGEST_PROMPT >> 20} MiB")
-    if not data:
+    if not data.strip():
         raise click.UsageError("the prompt was to come from stdin, which is empty or closed")
     return data.decode("utf-8", "replace").removesuffix("\n")
 

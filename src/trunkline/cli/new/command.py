@@ -40,6 +40,8 @@ def command(name: str, kind: Kind) -> None:
     needed = NEEDED_MODULES.get(kind)
     if needed is not None and find_spec(needed) is None:
         click.echo(f"It needs an extra that is not installed here: {install_line(kind)}", err=True)
+    elif find_spec("pytest") is None:
+        click.echo("Its tests need pytest, which is not installed here: pip install pytest", err=True)
     click.echo("Next:", err=True)
     lines = [
         (f"cd {escape(shlex.quote(name))}", ""),
