@@ -22,7 +22,7 @@ def shown(question: Question, *answered: ev.Answered, call: str | None = None) -
     events: list[ev.Event] = [
         ev.TurnStarted(turn_id="t"),
         ev.UserMessage(turn_id="t", message_id="u", content=(TextBlock(text="Go"),)),
-        *([ev.ToolCall(turn_id="t", call_id=call, name="send")] if call else []),
+        *([ev.ToolCall(turn_id="t", call_id=call, name="send", title="Send it?")] if call else []),
         ev.Asked(turn_id="t", question_id="q", question=question),
         *answered,
         *([ev.TurnFinished(turn_id="t")] if answered else [ev.TurnSuspended(turn_id="t")]),
@@ -80,7 +80,8 @@ def test_what_was_asked_and_answered_is_told(
 def test_a_question_about_a_call_stands_with_the_call() -> None:
     for text in shown(SEND, answer(outcome="selected", option_kind="allow_once"), call="c"):
         assert text.count("? Send it? (allowed once)") == 1
-        assert text.index("send (") < text.index("? Send it?")
+        # The title of a call that was asked about asks no more.
+        assert text.index("Send it (") < text.index("? Send it?")
 
 
 def test_an_open_question_is_told_and_its_turn_waits() -> None:

@@ -5,5 +5,5 @@
 * ``formats``: a session of the journal in each format, piece by piece
 * ``html``: a conversation as one HTML file without a script
 * ``questions``: what was asked, and what came of it
-* ``status_marks``: the signs of calls and plan entries
+* ``status_marks``: the signs of calls and plan entries, and the titles of calls
 """

@@ -21,7 +21,7 @@ from trunkline.conversation import (
 )
 from trunkline.exports.changes import lines_of_change, word_of_change
 from trunkline.exports.questions import questions_of_call, questions_of_turn
-from trunkline.exports.status_marks import describe_plan, mark_of
+from trunkline.exports.status_marks import describe_plan, mark_of, title_of
 from trunkline.journal import SessionInfo
 from trunkline.safe_text import escape, one_line
 
@@ -107,7 +107,7 @@ def _block(block: Content) -> str:
 
 def _call_line(call: Call) -> str:
     reason = f": {one_line(call.reason)}" if call.reason else ""
-    return f"{mark_of(call.status)} {one_line(call.title or call.name)} ({call.status}){reason}"
+    return f"{mark_of(call.status)} {title_of(call.title or call.name)} ({call.status}){reason}"
 
 
 def _call_lines(call: Call, conversation: Conversation) -> str:

@@ -30,7 +30,7 @@ from trunkline.conversation import (
 )
 from trunkline.exports.changes import lines_of_change, word_of_change
 from trunkline.exports.questions import questions_of_call, questions_of_turn
-from trunkline.exports.status_marks import mark_of
+from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.journal import SessionInfo
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -110,7 +110,9 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
 
 def _call(call: Call, conversation: Conversation) -> str:
     reason = f": {_words(call.reason)}" if call.reason else ""
-    line = f"{mark_of(call.status)} {_words(call.title or call.name)} ({_words(call.status)}){reason}"
+    line = (
+        f"{mark_of(call.status)} {_words(title_of(call.title or call.name))} ({_words(call.status)}){reason}"
+    )
     given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
     body = "".join(f"<pre>{_words(text)}</pre>" for text in (given, call.output) if text)
     body += "".join(_result(block, conversation) for block in call.content)

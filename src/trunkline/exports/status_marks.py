@@ -1,4 +1,4 @@
-"""The signs of calls and plan entries, in terminals and files."""
+"""The signs of calls and plan entries, and the titles of calls, in terminals and files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ _MARKS = {
 def mark_of(status: str) -> str:
     """Give the sign of a call's or a plan entry's status; another program's own status is one of work."""
     return _MARKS.get(status, _MARKS["in_progress"])
+
+
+def title_of(title: str, limit: int = 200) -> str:
+    """Give the title of a call for a line that says how it goes: it asks no more."""
+    return one_line(title, limit).removesuffix("?")
 
 
 def describe_plan(entries: Iterable[PlanEntry]) -> str:

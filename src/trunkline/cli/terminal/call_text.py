@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 from trunkline.cli.terminal.approval_text import Line, lines_of_change
-from trunkline.cli.terminal.event_lines import title_of
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
-from trunkline.exports.status_marks import mark_of
+from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.safe_text import escape, escape_but_colours, one_line
 
 COLOURED = "coloured"

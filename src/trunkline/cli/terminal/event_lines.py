@@ -9,14 +9,9 @@ from typing import Any, ClassVar
 from trunkline import events as ev
 from trunkline.content import LinkBlock, ResourceBlock
 from trunkline.conversation import Conversation
-from trunkline.exports.status_marks import describe_plan, mark_of
+from trunkline.exports.status_marks import describe_plan, mark_of, title_of
 from trunkline.questions import ClientCall, Form, Link
 from trunkline.safe_text import one_line, reveal, safe_title
-
-
-def title_of(title: str, limit: int = 200) -> str:
-    """Give the title of a call for a line that says how it goes: it asks no more."""
-    return one_line(title, limit).removesuffix("?")
 
 
 def _word(word: str) -> str:

@@ -8,10 +8,9 @@ from typing import TextIO
 
 from trunkline.cli.terminal.approval_text import Cut, cut_lines
 from trunkline.cli.terminal.call_text import card_lines, card_title
-from trunkline.cli.terminal.event_lines import title_of
 from trunkline.conversation import Call, Conversation
 from trunkline.events import PlanEntry
-from trunkline.exports.status_marks import mark_of
+from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.safe_text import escape, one_line, reveal, without_colours
 
 

@@ -22,13 +22,12 @@ from rich.text import Text
 
 from trunkline.cli.terminal.approval_text import Cut, cut_lines, style_of
 from trunkline.cli.terminal.call_text import COLOURED, card_lines, card_title
-from trunkline.cli.terminal.event_lines import title_of
 from trunkline.cli.terminal.live_area import LiveArea
 from trunkline.cli.terminal.rich_parts import Answer, Barred, Trimmed
 from trunkline.cli.terminal.table_lines import cells_of, is_numeric, table_size
 from trunkline.conversation import Call, Conversation
 from trunkline.events import PlanEntry
-from trunkline.exports.status_marks import mark_of
+from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.safe_text import PieceEscaper, escape, one_line, reveal
 
 _LONGEST_BLOCK = 8192
