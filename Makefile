@@ -56,7 +56,7 @@ LONG := tests/demos/finance/test_langchain.py::test_the_langchain_variant_is_the
 	demos/finance/test_documented_questions.py server/test_acp_conformance.py server/test_principals.py)
 # Of these tests the programs that they start are measured too: the command line and what serves stdin.
 PROGRAMS := $(addprefix tests/,cli frontends/acp/test_manual.py frontends/acp/test_stdio.py agents/acp/splice/test_stdio.py tools/mcp_server)
-# Three on two cores: a third of the time a test waits for something.
+# More than there are cores: half of the time a test waits for something.
 PYTEST := pytest --dist worksteal -n
 
 pure: $(VENV)/.dev ## the quick tests that start no server, command line, browser or peer
@@ -70,14 +70,14 @@ collect: $(VENV)/.dev ## import all tests
 # Workers and programs each write their own data file; combine joins them.
 unit: setup ## the tests of modules, measured
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m $(PYTEST) 3 $(addprefix --ignore ,$(WHOLE)) $(addprefix --unmeasured=,$(LONG)) \
+	$(BIN)/coverage run -m $(PYTEST) 4 $(addprefix --ignore ,$(WHOLE)) $(addprefix --unmeasured=,$(LONG)) \
 		$(addprefix --measured-programs=,$(PROGRAMS))
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 # They wait for other programs half of the time.
 whole: setup ## the tests that drive whole programs: peers, browser, docs
-	$(BIN)/python -m $(PYTEST) 4 $(WHOLE)
+	$(BIN)/python -m $(PYTEST) 5 $(WHOLE)
 
 other-python: setup ## the tests that depend on Python, on the newest other CPython of this machine
 	@scripts/other-python

@@ -298,8 +298,7 @@ class TurnContext:
             self.record(request, decision)
         if decision is None:
             covers = self.covers(request)
-            if options is None:
-                options = default_options(always=covers is not None, covers=covers)
+            options = default_options(always=covers is not None, covers=covers) if options is None else options
             question = Permission(
                 message=message,
                 call_id=call_id,
