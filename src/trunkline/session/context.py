@@ -298,11 +298,11 @@ class TurnContext:
             self.record(request, decision)
         if decision is None:
             covers = self.covers(request)
-            options = default_options(always=covers is not None, covers=covers) if options is None else options
+            shown = default_options(always=covers is not None, covers=covers) if options is None else options
             question = Permission(
                 message=message,
                 call_id=call_id,
-                options=name_coverage(options, covers),
+                options=name_coverage(shown, covers),
                 allows_edit=allows_edit,
                 covers=covers,
             )
