@@ -85,3 +85,15 @@ def test_no_charge_is_refunded_twice(values: list[int]) -> None:
     ).fetchall()
     assert all(left <= 0 for (left,) in net)
     assert db.execute("SELECT coalesce(sum(spent), 0) FROM spending").fetchone()[0] == -sum(values)
+
+
+def test_a_direct_debit_that_came_back_is_no_income() -> None:
+    db = ledger_of(
+        [
+            ("2026-10-15", -90000, "MIETE WOHNUNG"),
+            ("2026-10-16", 90000, "RUECKLASTSCHRIFT MIETE"),
+            ("2026-10-17", -90000, "MIETE WOHNUNG"),
+        ]
+    )
+    assert db.execute("SELECT sum(spent) FROM spending WHERE category = 'Rent'").fetchone() == (90000,)
+    assert db.execute("SELECT count(*) FROM income").fetchone() == (0,)

@@ -100,7 +100,9 @@ Donations: donation, spende, charity
 
 _REFUND_WORDS = (
     "refund, refunded, return, returned, reversal, chargeback, erstattung, ruckerstattung, rueckerstattung, "
-    "retoure, storno, ruckgabe, rueckgabe, credit voucher, merchandise credit"
+    "retoure, storno, ruckgabe, rueckgabe, rucklastschrift, ruecklastschrift, ruckbuchung, rueckbuchung, "
+    "unpaid direct debit, remboursement, rejet de prelevement, devolucion, rimborso, terugboeking, "
+    "stornering, credit voucher, merchandise credit"
 )
 REFUNDS = tuple(_REFUND_WORDS.split(", "))
 """Words of money that comes back."""
