@@ -49,6 +49,8 @@ from trunkline.demos.finance.questions.reading import read_question
         "new merchants this month",
         "spending by quarter",
         "spending by year",
+        "how much in last year's October",
+        "how much in the last week of last year",
         "spending by tag",
         "when was I paid last",
         "how much are my bills per month",

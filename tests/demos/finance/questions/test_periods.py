@@ -85,6 +85,9 @@ def days(text: str, today: date = TODAY) -> list[str]:
         ("after 10 june", "2026-06-11 2026-11-18"),
         ("ocotber 2026", "2026-10-01 2026-10-31"),
         ("in may", "2026-05-01 2026-05-31"),
+        ("october of last year", "2025-10-01 2025-10-31"),
+        ("the last quarter of 2025", "2025-10-01 2025-12-31"),
+        ("final half of 2025", "2025-07-01 2025-12-31"),
         ("october a year ago", "2025-10-01 2025-10-31"),
         ("october two years ago", "2024-10-01 2024-10-31"),
         ("3 october 2 years ago", "2024-10-03 2024-10-03"),
@@ -169,3 +172,21 @@ def test_a_month_back_over_new_year() -> None:
     assert month_of(date(2026, 1, 31), 2) == Period(date(2025, 11, 1), date(2025, 11, 30))
     assert month_of(TODAY).days == 30
     assert month_of(TODAY).end + timedelta(days=1) == date(2026, 12, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "periods"),
+    [
+        ("october and december 2025", ["2025-10-01 2025-10-31", "2025-12-01 2025-12-31"]),
+        (
+            "october november and december 2025",
+            ["2025-10-01 2025-10-31", "2025-11-01 2025-11-30", "2025-12-01 2025-12-31"],
+        ),
+        ("october or november 2025", ["2025-10-01 2025-10-31", "2025-11-01 2025-11-30"]),
+        ("october and october 2025", ["2026-10-01 2026-10-31", "2025-10-01 2025-10-31"]),
+        ("october 2024 and november 2025", ["2024-10-01 2024-10-31", "2025-11-01 2025-11-30"]),
+        ("october, and rent in november 2025", ["2026-10-01 2026-10-31", "2025-11-01 2025-11-30"]),
+    ],
+)
+def test_months_that_are_joined_share_the_year_of_the_last(text: str, periods: list[str]) -> None:
+    assert days(text) == periods

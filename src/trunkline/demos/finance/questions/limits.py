@@ -137,6 +137,9 @@ _PART_OF_PERIOD = re.compile(
     r"(?:start|beginning|middle|mid|end|half|part|rest|weeks?|weekends?|\w*days?) of|by (?:the )?end of)"
     r"(?: the)? <_period>"
 )
+_PERIOD_OF_PERIOD = re.compile(
+    r"<_period>(?: ?'?s)? (?:of |in |on )(?:the )?<_period>|<_period> ?'?s <_period>"
+)
 _LOOSE_TIME = re.compile(r"\b(?:since|until|till|between|before|after|ago|earlier|onwards?)\b")
 _TOLD_UNITS = re.compile(
     r"\b(?:by|per|each|every|for each|over the|across the|a|an|which|what|expensive|highest) "
@@ -295,6 +298,8 @@ def has_untold_words(what: What, words: str, clause: Clause) -> bool:
     if _NOT.search(words) or _OTHER.search(words) or _FUTURE.search(words) or _PART_OF_PERIOD.search(words):
         return True
     if what != "average" and _OTHER_GROUP.search(words):
+        return True
+    if _PERIOD_OF_PERIOD.search(words):
         return True
     if what not in ("compare", "savings") and _LOOSE_TIME.search(words):
         return True

@@ -124,7 +124,7 @@ def _latest(month: int, day: int | None, today: date, year: int | None) -> Perio
 
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS[1:])}|sept|{'|'.join(_SHORT)})\.?"
 _YEAR = (
-    r"(?:,? ?(?:of )?(?P<year>(?:19|20)\d\d)\b| '(?P<short>\d\d)\b| (?P<relative>last|this) year\b|"
+    r"(?:,? ?(?:of )?(?P<year>(?:19|20)\d\d)\b| '(?P<short>\d\d)\b| (?:of )?(?P<relative>last|this) year\b|"
     r" (?P<ago>a|one|two|three|four|\d) years? ago\b)"
 )
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -165,8 +165,7 @@ def _month(found: re.Match[str], today: date, year: int | None) -> tuple[Period 
 
 def _is_short_year(found: re.Match[str]) -> bool:
     """Whether it is "in Oct 25": one asks what was *in* a month and *on* a day."""
-    asked_in = found.string[: found.start()].endswith("in ")
-    return asked_in and re.fullmatch(r"[a-z]+\.? \d\d", found[0]) is not None
+    return found.string[: found.start()].endswith("in ") and bool(re.fullmatch(r"[a-z]+\.? \d\d", found[0]))
 
 
 def _iso_day(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
@@ -185,8 +184,8 @@ def _iso_month(found: re.Match[str], today: date, year: int | None) -> tuple[Per
 def _parts_of_year(found: re.Match[str], today: date, year: int | None) -> tuple[Period | None, bool]:
     wanted, given = _year_in(found, today, year)
     word = found["number"]
-    number = _ORDINALS.get(word) or int(word)
     is_half = found["part"].startswith("h")
+    number = (2 if is_half else 4) if word in ("last", "final") else _ORDINALS.get(word) or int(word)
     if number > (2 if is_half else 4):
         return None, given
 
@@ -263,6 +262,7 @@ _RULES: list[tuple[re.Pattern[str], _Maker]] = [
             rf"(?: in| of)?{_YEAR}?",
             _parts_of_year,
         ),
+        (rf"(?:the )?(?P<number>last|final) (?P<part>quarter|half)(?: in)?{_YEAR}", _parts_of_year),
         (rf"(?P<part>h)(?P<number>[12]){_YEAR}?", _parts_of_year),
         (rf"(?:the )?{_DAY}(?: of)? {_MONTH}{_YEAR}?", _month),
         (rf"{_MONTH} (?:the )?{_DAY}(?!\d){_YEAR}?", _month),
@@ -336,16 +336,15 @@ def _days_of_part(place: str, unit: str | None, count: str | None, days: int) ->
 
 _BETWEEN = re.compile(r"(?:in )?(?:between|from) ")
 _SINCE = re.compile(r"(?:ever )?(?:since|from|starting(?: from| in)?) (?:the )?(?:start of |beginning of )?")
-_OF_THINGS = re.compile(
-    r"\b(?:transactions?|purchases?|payments?|charges?|expenses?|bookings?|entries|bills?|refunds?|reports?|"
-    r"summary|spending|receipts?|orders?) $"
-)
+_THINGS = "transaction|purchase|payment|charge|expense|booking|bill|refund|report|receipt|order"
+_OF_THINGS = re.compile(rf"\b(?:(?:{_THINGS})s?|entries|summary|spending) $")
 """After these "from October" means that they are of October, and not since then."""
 _JOIN = {
     "between": re.compile(r" ?(?:and|to|-|\u2013) ?(?:the )?"),
     "from": re.compile(r" ?(?:to|until|till|through|up to|-|\u2013) ?(?:the )?"),
     "": re.compile(r" ?(?:to|through|until|till|-|\u2013) ?"),
 }
+_AND = re.compile(r" ?(?:and|or|&) (?:in )?|[ ,]+")
 _BEFORE_MAY = re.compile(
     r"\b(?:in|of|since|from|to|and|for|last|this|than|between|until|or|with|vs|against|compare|was|is) $"
 )
@@ -356,6 +355,7 @@ _LONG_MONTHS = ("january", "february", "september", "october", "november", "dece
 def find_periods(text: str, today: date) -> list[Found]:
     """Find every period in a text of small letters, in their order."""
     found: list[Found] = []
+    open_ones: list[int] = []
     at = 0
     while at < len(text):
         if at and text[at - 1].isalnum():
@@ -365,6 +365,14 @@ def find_periods(text: str, today: date) -> list[Found]:
         if here is None:
             at += 1
             continue
+        if found and not _AND.fullmatch(text[found[-1].end : at]):
+            open_ones = []
+        # "October and December 2025" are both of 2025; "October and October 2025" are not.
+        for one in open_ones if here.has_year else ():
+            same = _atom_at(text, found[one].begin, today, here.period.start.year)
+            if same and same.period.end < here.period.start:
+                found[one] = found[one]._replace(period=same.period)
+        open_ones = [] if here.has_year else [*open_ones, len(found)]
         found.append(Found(here.period, at, here.end))
         at = here.end
     return found
