@@ -36,6 +36,9 @@ from trunkline.demos.finance.statements.amounts import (
         ("+.5", "point", "0.5", None, None),
         ("1,23,456.78", "point", "123456.78", None, None),
         ("12.30 EUR", "point", "12.30", "EUR", None),
+        ("kr 1 234,50", "comma", "1234.50", None, None),
+        ("kr.12,50", "comma", "12.50", None, None),
+        ("-1 234,50 kr", "comma", "-1234.50", None, None),
     ],
 )
 def test_an_amount_is_read(

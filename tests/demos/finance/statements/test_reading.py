@@ -233,3 +233,13 @@ def test_another_bank_with_the_same_header_does_not_turn_days_into_months() -> N
     assert asked.fields["required"] == ["account"]
     found = plan(ledger, british, answers={"account": "Barclays"})
     assert {one.row.posted.month for one in found.new} == {10}
+
+
+def test_the_crowns_of_four_countries_are_asked_about() -> None:
+    data = (
+        "Dato;Tekst;Beløb\n13.10.2026;NETTO;-54,20 kr\n14.10.2026;IRMA;-5,20 kr\n05.10.2026;Løn;1.000,00 kr\n"
+    )
+    asked = question(new_ledger(), data)
+    assert asked.fields["required"] == ["currency", "account"]
+    found = plan(new_ledger(), data, answers={"currency": "DKK", "account": "Danske"})
+    assert {one.row.currency for one in found.new} == {"DKK"}

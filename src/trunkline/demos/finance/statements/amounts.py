@@ -19,14 +19,15 @@ Direction = Literal["out", "in"]
 _LONGEST = 48
 _SYMBOLS = {
     "€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "US$": "USD", "C$": "CAD", "A$": "AUD", "CHF": "CHF",
-    "FR.": "CHF", "KR": "SEK", "ZŁ": "PLN", "KČ": "CZK", "₹": "INR", "₽": "RUB", "R$": "BRL", "₺": "TRY",
+    "FR.": "CHF", "ZŁ": "PLN", "KČ": "CZK", "₹": "INR", "₽": "RUB", "R$": "BRL", "₺": "TRY",
 }  # fmt: skip
+# "kr" is none of them: Sweden, Norway, Denmark and Iceland write it.
 _OUT = ("d", "dr", "db", "dbit", "debit", "s", "soll", "af", "out", "-", "lastschrift", "sale")
 _IN = ("c", "cr", "crdt", "credit", "h", "haben", "bij", "in", "+", "gutschrift", "payment")
 _MARKERS: dict[str, Direction] = {**dict.fromkeys(_OUT, "out"), **dict.fromkeys(_IN, "in")}
 
 _AMOUNT = re.compile(
-    r"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>[A-Za-z]{0,3}[^\W\d_]?[$€£¥₹₽₺]|[A-Za-z]{3}|Fr\.|z[łŁ]|K[čČ])?\s*"
+    r"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>[A-Za-z]{0,3}[^\W\d_]?[$€£¥₹₽₺]|[A-Za-z]{3}|Fr\.|kr\.?|z[łŁ]|K[čČ])?\s*"
     r"(?P<second>[+-])?\s*(?P<number>\d[\d.,' ]*|[.,]\d+)\s*(?P<trailing>[+-])?\s*"
     r"(?P<after>[$€£¥₹₽₺]|[A-Za-z]{3}|kr\.?|Fr\.|z[łŁ]|K[čČ])?\s*(?P<marker>CR|DR|[CDSH])?\s*(?P<close>\))?",
     re.IGNORECASE,
