@@ -157,3 +157,11 @@ def test_balances_prove_which_of_two_columns_without_a_name_is_money_out() -> No
     assert (known.debit, known.credit, known.balance) == (3, 2, 4)
     known = draft(rows.replace("945.80", "900.00").replace(",1000.00\n", ",7.00\n"))
     assert (known.debit, known.credit, known.balance) == (None, None, None)
+
+
+def test_what_was_billed_counts_and_not_what_a_shop_asked_for() -> None:
+    known = draft(
+        "Date,Description,Transaction amount,Transaction currency,Billing amount,Billing currency\n"
+        "13/10/2026,AMAZON US,-54.20,USD,-423.10,HKD\n12/10/2026,PARKNSHOP,-100.00,HKD,-100.00,HKD\n"
+    )
+    assert (known.amount, known.currency_column) == (4, 5)

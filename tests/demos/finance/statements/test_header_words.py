@@ -23,6 +23,10 @@ from trunkline.demos.finance.statements.header_words import Role, count_roles, r
         ("S/H", "marker"),
         ("Auftragskonto", "account"),
         ("Datum des Abschlusses", "date"),
+        ("Sender / Empfänger", "payee"),
+        ("Billing amount", "amount"),
+        ("Ut", "debit"),
+        ("Inn", "credit"),
     ],
 )
 def test_a_word_has_its_role_in_every_language(cell: str, role: Role) -> None:

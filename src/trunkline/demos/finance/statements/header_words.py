@@ -35,10 +35,11 @@ _WORDS: dict[Role, str] = {
         transaktionsdag|data valor
     """,
     "amount": """
+        billing amount|billed amount|settlement amount|amount in account currency|
         amount|betrag|umsatz|montant|importe|importo|bedrag|transaction amount|buchungsbetrag|
         betrag eur|betrag in eur|betrag chf|betrag in chf|amount eur|amount usd|amount gbp|amount chf|
         montant eur|montant en euros|montant euros|importe eur|importo eur|bedrag eur|betrag waehrung|
-        net amount|net|netto|value|sum|summe|montant net|umsatz in eur|amount in account currency|
+        net amount|net|netto|value|sum|summe|montant net|umsatz in eur|
         montant operation|kwota|kwota transakcji waluta rachunku|belopp|beløb|maara|maara euroa|objem|castka|
         入出金 円|入出金|金額|取引金額
     """,
@@ -46,13 +47,13 @@ _WORDS: dict[Role, str] = {
         debit|debit amount|soll|ausgang|ausgabe|ausgaben|belastung|belastungen|lastschrift|paid out|
         money out|out|withdrawal|withdrawals|withdrawal amount|cargo|cargos|uscite|addebito|addebiti|
         dare|debit eur|debit euros|debit chf|debit usd|outflow|spent|af|payments out|amount debit|
-        montant debit|ut fra konto|uttag|debito|支払い金額|お引出し|出金|出金額
+        montant debit|ut|ut fra konto|uttag|debito|支払い金額|お引出し|出金|出金額
     """,
     "credit": """
         credit|credit amount|haben|eingang|einnahme|einnahmen|gutschrift|gutschriften|paid in|money in|
         in|deposit|deposits|deposit amount|abono|abonos|entrate|accredito|accrediti|avere|credit eur|
         credit euros|credit chf|credit usd|inflow|received|bij|payments in|amount credit|montant credit|
-        inn pa konto|insattning|credito|預かり金額|お預入れ|入金|入金額
+        inn|inn pa konto|insattning|credito|預かり金額|お預入れ|入金|入金額
     """,
     "balance": """
         balance|running balance|running bal|saldo|kontostand|saldo nach buchung|saldo eur|solde|
@@ -62,11 +63,14 @@ _WORDS: dict[Role, str] = {
         差引残高|残高|取引後残高 円|取引後残高
     """,
     "currency": """
+        billing currency|billed currency|settlement currency|
         currency|wahrung|waehrung|devise|moneda|divisa|valuta|munt|currency code|transaction currency|
         account currency|betragswahrung|w hrung|waluta|mena
     """,
     "payee": """
-        payee|merchant|merchant name|name zahlungsbeteiligter|beguenstigter zahlungspflichtiger|
+        payee|payee name|merchant|merchant name|sender empfanger|sender empfaenger|empfanger auftraggeber|
+        empfaenger auftraggeber|zahlungspartner|beneficiary name|contrepartie|controparte|
+        name zahlungsbeteiligter|beguenstigter zahlungspflichtiger|
         begunstigter zahlungspflichtiger|auftraggeber empfanger|auftraggeber empfaenger|
         auftraggeber begunstigter|auftraggeber beguenstigter|begunstigter auftraggeber|
         beguenstigter auftraggeber|zahlungsempfanger in|zahlungsempfanger|
