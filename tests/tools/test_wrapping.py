@@ -164,3 +164,22 @@ async def test_a_function_with_a_context_gets_it_and_names_of_nowhere_do_no_harm
 def test_unknown_words_are_refused(options: Any) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         wrap_tool(search, **options)
+
+
+async def test_what_a_function_takes_by_position_only_reaches_it() -> None:
+    def many(first: int, *rest: int, scale: int = 1) -> list[int]:
+        return [scale * one for one in (first, *rest)]
+
+    def strict(a: int, b: int = 2, /, c: int = 3) -> tuple[int, int, int]:
+        return a, b, c
+
+    async def later(*words: str) -> str:
+        return " ".join(words)
+
+    assert await wrap_tool(many)(1, 2, 3, scale=2) == [2, 4, 6]
+    assert await wrap_tool(many)(1) == [1]
+    assert await wrap_tool(strict)(1, c=5) == (1, 2, 5)
+    assert await wrap_tool(later)("a", "b") == "a b"
+    assert await wrap_tool(len)([1, 2]) == 2
+    with pytest.raises(ToolError, match="the signature of int is unknown"):
+        await wrap_tool(int)("5")

@@ -61,15 +61,19 @@ class WrappedTool:
         """The arguments by name: a call shows them so."""
         if not args:
             return kwargs
-        names = [
-            name
-            for name, one in inspect.signature(self.tool.function).parameters.items()
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-            and name not in self.tool.context_parameters
+        parameters = [
+            one
+            for one in _parameters(self.tool.name, self.tool.function)
+            if one.name not in self.tool.context_parameters
         ]
-        if len(args) > len(names):
+        names = [
+            one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        ]
+        rest = next((one.name for one in parameters if one.kind is one.VAR_POSITIONAL), None)
+        if len(args) > len(names) and rest is None:
             raise ToolError(f"{self.tool.name} takes {len(names)} arguments by position, not {len(args)}")
-        return {**dict(zip(names, args, strict=False)), **kwargs}
+        more = {} if rest is None or len(args) <= len(names) else {rest: list(args[len(names) :])}
+        return {**dict(zip(names, args, strict=False)), **more, **kwargs}
 
 
 def wrap_tool(
@@ -98,7 +102,45 @@ def _as_tool(given: Any, declared: dict[str, Any]) -> Tool:
         return as_tool(given, **declared)
     name = declared.pop("name", None) or name_of(given)
     said = declared.pop("description", None) or read_docstring(inspect.getdoc(given)).text
-    return Tool(given, name=name, description=said, arguments=_AnyArguments(name, given), **declared)
+    arguments = _AnyArguments(name, given)
+    return Tool(_by_name(given), name=name, description=said, arguments=arguments, **declared)
+
+
+def _parameters(name: str, function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise ToolError(f"the signature of {name} is unknown: wrap it in a function of your own") from None
+
+
+def _by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function that takes all by name, also what the other one takes by position only."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return function
+    by_position = [
+        number
+        for number, one in enumerate(parameters)
+        if one.kind in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL)
+    ]
+    if not by_position:
+        return function
+    placed = parameters[: by_position[-1] + 1]
+
+    @functools.wraps(function)
+    def call(**kwargs: Any) -> Any:
+        args: list[Any] = []
+        for one in placed:
+            if one.kind is one.VAR_POSITIONAL:
+                args += kwargs.pop(one.name, ())
+            elif one.name in kwargs:
+                args.append(kwargs.pop(one.name))
+            else:
+                break  # What comes after it is by name, or missing.
+        return function(*args, **kwargs)
+
+    return call
 
 
 class _AnyArguments(SchemaArguments):
