@@ -49,6 +49,7 @@ from trunkline.demos.finance.questions.reading import read_question
         "new merchants this month",
         "spending by quarter",
         "spending by year",
+        "share of restaurants in food in October",
         "how much in last year's October",
         "how much in the last week of last year",
         "spending by tag",

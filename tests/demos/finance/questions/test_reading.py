@@ -533,3 +533,11 @@ def test_a_merchant_that_is_not_known_does_not_categorize_everything() -> None:
 
 def test_whether_there_is_an_account_is_no_sum() -> None:
     assert read("do I have a credit card").steps[0].what == "accounts"
+
+
+def test_whether_more_than_so_much_was_spent_is_answered_by_the_sum() -> None:
+    (step,) = read("did I spend more than 500 on groceries in October?").steps
+    assert step == SPENT
+    (step,) = read("have I already spent over 1000 this month").steps
+    assert (step.what, step.minimum) == ("spend", None)
+    assert read("show charges over 500 in October").steps[0].what == "list"

@@ -174,6 +174,7 @@ _NOT_SPENT = re.compile(
 _UNTOLD: dict[What, re.Pattern[str]] = {
     "breakdown": re.compile(r"\bbills?\b"),
     "list": re.compile(r"\b(?:i (?:was|got|get)|was i|(?:did|do) i get) paid\b|\bpaid (?:me|us)\b"),
+    "share": re.compile(r"<_category> (?:in|of|within|inside) <_category>"),
     "top": re.compile(r"\b(?:often|frequent\w*|times)\b"),
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
     "spend": _NOT_SPENT,

@@ -104,6 +104,10 @@ _NARROWED: tuple[What, ...] = (
 )  # fmt: skip
 """What a word that is not understood would have narrowed down."""
 _AND = r",? (?:and|or|plus) (?:(?:at|on|for|the|my) )*"
+_DID_SPEND = re.compile(
+    r"^(?:did|have|had) (?:i|we) (?:\w+ )?(?:spen[dt]|paid|pay) <_minimum>"
+    r"(?! (?:charge|purchase|transaction|payment))"
+)
 _WITH_OTHER = re.compile(
     r"\b(?:with|to|against|than|versus|vs) (?:at |on |the |my )?<_(?:merchant|category)>$"
 )
@@ -197,6 +201,8 @@ class _Clause:
         self.clause: Clause = take_apart(name_period_before(text, last), vocabulary, today)
         lead = FOLLOW_UP.match(self.clause.text)
         self.words = self.clause.text[lead.end() :] if lead else self.clause.text
+        if _DID_SPEND.search(self.words):
+            self.clause.minimum = None  # "Did I spend more than 500?" is answered by the sum.
         self.is_short = len(re.sub(r"<\w+>", "", self.words).split()) <= 4
         self.goes_on = bool(lead) or is_step or POINTS_BACK.search(self.words) is not None
         self.has_lead = bool(lead)
