@@ -94,6 +94,10 @@ ASKED: list[str | tuple[str, ...]] = [
     ("git", "-c", "core.pager=x", "log"), ("git", "clone", "ext::x"),
     ("tar", "cf", "a", "--checkpoint-action=exec=x", "b"), ("tar", "xf", "a", "--to-command=x"),
     ("rsync", "-e", "x", "a", "b"), ("make", "SHELL=/tmp/x"), ("make", "--eval=x"),
+    ("sed", "s/.*/r\\m x/e", "f"), ("sed", "-n", "1e r\\m x", "f"), ("gsed", "s/a/b/ge", "f"),
+    ("ssh", "-o", "ProxyCommand=r\\m x", "h"), ("ssh", "-oLocalCommand=x", "h"), ("scp", "-S", "x", "a", "b"),
+    ("man", "-P", "r\\m x", "ls"), ("zip", "a", "b", "-TT", "x"), ("split", "--filter=x", "f"),
+    ("socat", "-", "EXEC:x"), ("socat", "-", "system:x"),
     ("sqlite3", "a", ".shell x"), ("unknown", "rm", "x"), ("unknown", "--run=rm"), ("unknown", "/bin/rm"),
     ("sed", "1e rm x", "f"), ("git", "commit", "-m", "rm old files"), ("git", "rm", "x"),
     ("unknown", "a;rm x"), "PATH=/tmp ls", "LD_PRELOAD=x ls", ("ls", "x" * 70_000),
@@ -106,6 +110,10 @@ PLAIN: list[str | tuple[str, ...]] = [
     "bash -c 'ls -l'", "cat form.txt", "uv run pytest", "vim notes.txt", "git switch -c new",
     ("grep", "a|b", "f"), ("echo", "$HOME"), ("jq", ".a | .b", "f"), ("bash", "-c", "ls -l"),
     ("sh", "run.sh", "x"), ("pytest", "-k", "a and (b or c)"),
+    "sed -n 1,5p src/core.ts", "sed -i s/foo/bar/g docs/index.md", "sed -e 's/x/y/' f",
+    "ssh -p 22 host uptime", "ssh -o StrictHostKeyChecking=no host",
+    "scp -r a host:b", "man ls", "zip -r a b",
+    "split -l 10 f", "socat - TCP:host:1",
 ]  # fmt: skip
 """What the rule has nothing to do with goes on as before."""
 

@@ -44,6 +44,7 @@ RUNNER_WORDS: dict[str, frozenset[str]] = {
 
 _EDITORS = _names("emacs ex guile nvim vi view vim")
 _PERLISH = _names("elixir ghc julia lua luajit osascript perl rscript ruby")
+_SED_LINES = ("e *", "[0-9$]e *", "*[0-9$]e", "*[;{}] *e *", "*;e *")
 CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_names("pypy python"), ("c", _names(""))),
     **dict.fromkeys(_PERLISH, ("eE", _names("--eval"))),
@@ -51,14 +52,22 @@ CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_EDITORS, ("cS", _names("+* --batch --cmd --eval"))),
     **dict.fromkeys(_names("awk gawk mawk nawk"), ("", _names("*"))),
     **dict.fromkeys(_names("powershell pwsh"), ("ce", _names("-command -encodedcommand"))),
+    **dict.fromkeys(
+        _names("gsed sed"), ("", frozenset(("*/e", "*/[gimp0-9]e", "*/e[gimp0-9]", *_SED_LINES)))
+    ),
+    **dict.fromkeys(_names("scp sftp ssh"), ("F", _names("-o*command* *command=* -s* -d*"))),
     "deno": ("", _names("eval")),
     # A pager behind -O of grep, a file behind --output of diff and log.
     "git": ("", _names("*.*=* --config-env* --exec* --receive-pack* --upload-pack* ext::* -o* --o*")),
     "go": ("", _names("-exec* --exec* -toolexec* --toolexec* -vettool* --vettool* -overlay* --overlay*")),
     "make": ("", _names("*=* --eval*")),
+    "man": ("HP", _names("--html* --pager* --preprocessor*")),
     "php": ("BERr", _names("--run")),
     "rsync": ("e", _names("--rsh*")),
+    "socat": ("", _names("*exec:* *system:* *shell:*")),
+    "split": ("", _names("--filter*")),
     "sqlite3": ("", _names("*.shell* *.system*")),
+    "zip": ("", _names("-tt* --unzip-command*")),
     "tar": ("I", _names("--checkpoint-action* --rsh-command* --to-command* --use-compress-program*")),
 }
 """Programs that take code, or a command in another form, behind these letters of an option or these words."""
