@@ -174,6 +174,31 @@ async def test_a_cancelled_turn_settles_the_question_as_the_editor_does(tmp_path
         assert pair.agent.is_quiet
 
 
+async def test_a_question_that_outlives_its_turn_is_left_to_the_editor(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        line = pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        assert await pair.editor.line() == line
+        await asked_in(session)
+        await finish(pair, editor_id, agent_id)
+        await soon(session.wait_until_idle())
+        assert not session.questions.open
+        answer = pair.editor.send(id=7, result=selected("y"))
+        assert await pair.agent.line() == answer
+        assert pair.editor.is_quiet
+
+
+async def test_a_question_of_the_next_turn_is_not_left_to_the_editor(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=agent_id, result={"stopReason": "end_turn"})
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        await pair.editor.until(id=editor_id)
+        assert (await pair.editor.next())["id"] == 7
+        await session.answer(Answer(question_id=await asked_in(session), option_id="y", by="page"))
+        assert (await pair.agent.next())["result"] == selected("y")
+
+
 async def test_a_request_that_the_agent_withdraws_is_withdrawn_everywhere(tmp_path: Path) -> None:
     async with paired(tmp_path) as pair:
         session, editor_id, agent_id = await begin(pair)

@@ -346,8 +346,7 @@ class SessionJournal:
         self._tell_of_missed()
         self.prompts.editor_prompts[open_prompt.key] = open_prompt
         prompt = Prompt(content=open_prompt.content, key=open_prompt.key, by=BY, meta=meta, busy="queue")
-        # What the agent says from now on is about the prompt, which it has.
-        if goes_on := self.prompts.events.end_own_turn():
+        if goes_on := self.prompts.events.end_own_turn():  # What the agent says now is about the prompt.
             self._host.leave_to_editor(self.session_id)
         try:
             receipt = await session.carry_out(prompt)
@@ -372,6 +371,8 @@ class SessionJournal:
         self.put(self._end_prompt, open_prompt, response)
 
     async def _end_prompt(self, open_prompt: OpenPrompt, response: Response) -> None:
+        if as_object(response.result).get("stopReason") != "cancelled":
+            self._host.leave_to_editor(self.session_id)  # What works in the background may still need it.
         settle(open_prompt.answer, response)
         has_begun = open_prompt.begun.is_set()
         if has_begun and self.session is not None:

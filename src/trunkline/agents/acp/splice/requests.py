@@ -388,7 +388,9 @@ class SpliceRequests:
     def leave_to_editor(self, session_id: str) -> None:
         """Let the editor alone answer what it was asked in a turn that is over."""
         for request in self._open.values():
-            if request.forwarded and request.params.get("sessionId") == session_id:
+            # One that came since then waits in the journal's queue, and has no task yet.
+            begun = request.task is not None and request.forwarded
+            if begun and request.params.get("sessionId") == session_id:
                 request.asked, request.is_the_editors = None, True
 
     def close(self) -> None:
