@@ -216,6 +216,7 @@ async def test_what_is_refused_is_an_error_of_its_request_alone() -> None:
         ("{", 1007),
         ('{"type": "dance", "requestId": "1"}', 1007),
         ('{"type": "send", "requestId": ""}', 1007),
+        (json.dumps({"type": "ä" * 200}, ensure_ascii=False), 1007),
         ("x" * 3000, 1009),
     ],
 )

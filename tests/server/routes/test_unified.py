@@ -16,11 +16,12 @@ from websockets.http11 import Response
 import trunkline
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.errors import AuthenticationRequired
+from trunkline.errors import AgentError, AuthenticationRequired
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import is_unified_message
 from trunkline.server.limits import Limits
 from trunkline.server.security.tokens import Token
+from trunkline.testing import ScriptedAgent
 
 Message = dict[str, Any]
 CARD = AgentCard(name="tester")
@@ -294,6 +295,34 @@ async def test_a_missing_login_is_the_status_of_the_login_and_a_result() -> None
         assert status["metadata"]["error"] == "log in first"
         assert (await client.until("result"))["metadata"]["error_code"] == "provider_auth"
         assert (await client.until("control_response"))["metadata"]["error_code"] == "authentication_required"
+
+
+async def test_a_handshake_does_not_wait_for_a_program_that_starts_slowly() -> None:
+    begin = asyncio.Event()
+
+    class Late(ScriptedAgent):
+        async def prepare(self) -> None:
+            await begin.wait()
+
+    async with serving(Late(), limits=Limits(open_seconds=0.01)) as place, on(place, "s1?create=1") as client:
+        await client.send("user_message", content="hi")
+        begin.set()
+        assert (await client.next())["type"] == "session_init"
+        assert (await client.until("result"))["metadata"]["stopReason"] == "end_turn"
+
+
+async def test_a_program_that_cannot_start_after_the_handshake_closes_with_the_reason() -> None:
+    class Missing(ScriptedAgent):
+        async def prepare(self) -> None:
+            await asyncio.sleep(0.05)
+            raise AgentError("the program is not there: install it " + "ä" * 100)
+
+    limits = Limits(open_seconds=0.01)
+    async with serving(Missing(), limits=limits) as place, on(place, "s1?create=1") as client:
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.next()
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason[:25]) == (1011, "the program is not there:")
 
 
 async def test_an_error_of_ours_is_not_told_in_its_own_words(caplog: pytest.LogCaptureFixture) -> None:

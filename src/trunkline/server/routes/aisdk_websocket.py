@@ -24,7 +24,7 @@ from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, encode
 from trunkline.server.errors import refusal_of
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_sequences import ChatKey, SequenceLog, SequenceLogs
-from trunkline.server.routes.websocket_frames import Close, Stalled, receive_text, send_text
+from trunkline.server.routes.websocket_frames import Close, Stalled, close_reason, receive_text, send_text
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
@@ -125,7 +125,7 @@ class _AisdkWebSocket:
             try:
                 frame = self._read(text.encode())
             except Exception as error:
-                return Close(1007, refusal_of(error).message[:120])
+                return Close(1007, close_reason(refusal_of(error).message))
             if frame.type == "abort":
                 if (task := self._requests.get(frame.request_id)) is not None:
                     task.cancel()

@@ -24,9 +24,9 @@ from trunkline.frontends.unified.frames import read_frame
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
-from trunkline.server.errors import HttpError
+from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.routes.opening import redacted_options
-from trunkline.server.routes.websocket_frames import Close, Stalled, receive_text, send_text
+from trunkline.server.routes.websocket_frames import Close, Stalled, close_reason, receive_text, send_text
 from trunkline.server.security.bodies import find_fault
 from trunkline.server.security.tokens import PermissionScope, access_of
 from trunkline.session.session import Session
@@ -61,24 +61,42 @@ class UnifiedRoutes:
 
     async def serve(self, websocket: WebSocket) -> None:
         """Find the session and the place, accept, and serve until either side closes."""
-        access = access_of(websocket.scope)
-        access.need("follow")
-        from_seq, after = _place(websocket)
-        session = await self._session(websocket)
-        connection = await UnifiedConnection.open(
-            session,
-            from_seq=from_seq,
-            after=after,
-            by=f"unified:{access.principal}",
-            options=redacted_options(self._options, websocket),
-            capabilities=_CAPABILITIES,
+        access_of(websocket.scope).need("follow")
+        opening = asyncio.create_task(
+            self._open(websocket, *_place(websocket)), name="trunkline opens a session"
         )
-        await websocket.accept("trunkline" if "trunkline" in websocket.scope["subprotocols"] else None)
+        try:
+            # Clients give up a handshake that takes long. What is refused in time has a status of its own.
+            await asyncio.wait({opening}, timeout=self._agents.limits.open_seconds)
+            if opening.done():
+                opening.result()
+            await websocket.accept("trunkline" if "trunkline" in websocket.scope["subprotocols"] else None)
+            try:
+                connection = await opening
+            except Exception as error:
+                with suppress(WebSocketDisconnect, RuntimeError):
+                    await websocket.close(1011, close_reason(refusal_of(error).message))
+                return
+        finally:
+            opening.cancel()
         self._agents.add_run(connection)
         try:
             await _UnifiedWebSocket(websocket, connection, self._agents).serve()
         finally:
             self._agents.remove_run(connection)
+
+    async def _open(
+        self, websocket: WebSocket, from_seq: int | None, after: Cursor | None
+    ) -> UnifiedConnection:
+        """Find the session and the place; its agent may have to be started first."""
+        return await UnifiedConnection.open(
+            await self._session(websocket),
+            from_seq=from_seq,
+            after=after,
+            by=f"unified:{access_of(websocket.scope).principal}",
+            options=redacted_options(self._options, websocket),
+            capabilities=_CAPABILITIES,
+        )
 
     async def _session(self, websocket: WebSocket) -> Session:
         """Give the session; ``?create=1`` makes one that does not exist, for the agent of ``?agent=``."""

@@ -17,6 +17,11 @@ class Close(NamedTuple):
     reason: str
 
 
+def close_reason(text: str) -> str:
+    """Give a sentence as the reason of a close, which is 123 bytes at most (RFC 6455, 5.5)."""
+    return text.encode()[:123].decode(errors="ignore")
+
+
 class Stalled(Exception):
     """A client has read nothing for too long."""
 
