@@ -39,7 +39,7 @@ async def starting(
 
     async def wait(*_: Any) -> None:
         called.set()
-        await begin.wait()
+        await soon(begin.wait())
 
     agent: Any = LateProgram() if slow == "program" else ScriptedAgent()
     setattr(agent, "prepares" if slow == "program" else "open_session", wait)

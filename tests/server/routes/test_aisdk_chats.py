@@ -59,7 +59,7 @@ async def test_a_new_chat_is_stopped_and_loaded_before_the_program_of_its_agent_
     class Late(ScriptedAgent):
         async def prepare(self) -> None:
             called.set()
-            await begin.wait()
+            await soon(begin.wait())
 
     async with served(Late(), limits=Limits(open_seconds=0.01)) as (_, client):
         asking = asyncio.create_task(ask(client, chat("/wait-for-cancel")))

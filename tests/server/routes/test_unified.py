@@ -302,7 +302,7 @@ async def test_a_handshake_does_not_wait_for_a_program_that_starts_slowly() -> N
 
     class Late(ScriptedAgent):
         async def prepare(self) -> None:
-            await begin.wait()
+            await soon(begin.wait())
 
     async with serving(Late(), limits=Limits(open_seconds=0.01)) as place, on(place, "s1?create=1") as client:
         await client.send("user_message", content="hi")
