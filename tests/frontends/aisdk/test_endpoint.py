@@ -337,6 +337,25 @@ async def test_an_answer_is_made_anew() -> None:
         assert page.text == "two "
 
 
+@pytest.mark.parametrize("asks_again", [{}, {"messages": []}], ids=["with its messages", "by its id"])
+async def test_metadata_and_data_parts_of_a_message_are_loaded_again(asks_again: dict[str, Any]) -> None:
+    cards = [{"type": "data-cite", "data": {"page": 3}}, {"type": "data-cite", "id": "d2", "data": 4}]
+    said = {
+        "id": "u1",
+        "role": "user",
+        "metadata": {"at": 1, "aisdk.dataParts": "mine"},
+        "parts": [cards[0], {"type": "text", "text": "hello"}, cards[1]],
+    }
+    kept = {**said, "metadata": {"at": 1}}
+    async with page_for(echo, version=7) as page:
+        answer = await page.send(said)
+        assert (await page.reload())[0] == kept
+        body = {"trigger": "regenerate-message", "messageId": answer["id"], **asks_again}
+        await page.take(await page.open(**body))
+        assert (await page.reload())[0] == kept
+        assert page.messages[1]["id"] != answer["id"]
+
+
 async def test_the_last_answer_is_made_anew_for_a_page_that_sends_neither_messages_nor_an_id() -> None:
     async with page_for(echo) as page:
         bare = read_chat_request({"id": "c1", "trigger": "regenerate-message"})

@@ -11,13 +11,12 @@ from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.content import Content
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.chat_request import ChatRequest, as_object, read_chat_request
 from trunkline.frontends.aisdk.imported_history import history_events, tool_name
 from trunkline.frontends.aisdk.questions import reply_to
-from trunkline.frontends.aisdk.user_parts import read_metadata, read_parts
+from trunkline.frontends.aisdk.user_parts import read_meta, read_parts
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import Outline, OutlineReader, PresentOutline
 from trunkline.protocols.aisdk.wire import JsonObject, UIMessage
@@ -89,23 +88,29 @@ def read_intent(
         history = history_events(request.messages[:-1])
     place = f"messages[{len(request.messages) - 1}].parts"
     return StartTurn(
-        prompt=_prompt(request, last.id, read_parts(last.parts, place), last.metadata),
+        prompt=_prompt(request, _said(last, place)),
         rewind_to=rewind_to,
         history=history,
         cancels_waiting=bool(questions),
     )
 
 
-def _prompt(request: ChatRequest, message_id: str, content: tuple[Content, ...], metadata: Any) -> Prompt:
-    if not content:
-        raise InvalidCommand(f"message {message_id!r} is empty: say something, or attach something")
+def _said(message: UIMessage, place: str) -> ev.UserMessage:
+    """Read what a person says in a message."""
+    content, meta = read_parts(message.parts, place), read_meta(message.parts, message.metadata)
+    return ev.UserMessage(message_id=message.id, content=content, meta=meta)
+
+
+def _prompt(request: ChatRequest, said: ev.UserMessage) -> Prompt:
+    if not said.content:
+        raise InvalidCommand(f"message {said.message_id!r} is empty: say something, or attach something")
     return Prompt(
-        content=content,
-        message_id=message_id,
+        content=said.content,
+        message_id=said.message_id,
         tools=request.tools,
         state=request.state,
         forwarded=request.forwarded,
-        meta=read_metadata(metadata),
+        meta=said.meta,
     )
 
 
@@ -117,8 +122,7 @@ def _regenerate(request: ChatRequest, chat: ChatOutline) -> StartTurn:
     said = chat.prompt_of(request.message_id) if request.message_id is not None else None
     last = request.messages[-1] if request.messages else None
     if said is None and last is not None and last.role == "user":
-        place = f"messages[{len(request.messages) - 1}].parts"
-        said = ev.UserMessage(message_id=last.id, content=read_parts(last.parts, place))
+        said = _said(last, f"messages[{len(request.messages) - 1}].parts")
     if said is None:
         which = "" if request.message_id is None else f" {request.message_id!r}"
         raise InvalidCommand(
@@ -129,7 +133,7 @@ def _regenerate(request: ChatRequest, chat: ChatOutline) -> StartTurn:
     if chat.outline.is_empty:
         history = history_events(request.messages[:-1])
     return StartTurn(
-        prompt=_prompt(request, said.message_id, said.content, None),
+        prompt=_prompt(request, said),
         rewind_to=chat.outline.before(said.message_id) if known else NO_REWIND,
         history=history,
         cancels_waiting=True,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trunkline import events as ev
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.aisdk.user_parts import read_metadata, read_parts
+from trunkline.frontends.aisdk.user_parts import read_meta, read_parts
 from trunkline.protocols.aisdk.wire import JsonObject, UIMessage
 
 __all__ = ["history_events", "tool_name"]
@@ -32,7 +32,7 @@ def history_events(messages: Sequence[UIMessage]) -> tuple[ev.Event, ...]:
                     raise
                 continue
             if content:
-                meta = read_metadata(message.metadata)
+                meta = read_meta(message.parts, message.metadata)
                 found.append(ev.UserMessage(message_id=message.id, content=content, meta=meta))
         elif message.role == "assistant":
             found += _assistant(message)

@@ -12,6 +12,7 @@ from trunkline.frontends.aisdk.content_parts import user_part
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.user_parts import DATA_PARTS, data_parts_of
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of
 
@@ -19,6 +20,7 @@ __all__ = ["CLIENT_TOOLS", "MessageFolder", "client_tools_of", "fold_ui_messages
 
 CLIENT_TOOLS = "aisdk.clientTools"
 """Where the meta of a person's message says which tools its page has."""
+_OWN_META = (CLIENT_TOOLS, DATA_PARTS)
 
 
 def fold_ui_messages(
@@ -41,8 +43,10 @@ def fold_ui_messages(
 def user_message(event: ev.UserMessage) -> JsonObject:
     """Give what a person said as a message of a page."""
     parts = [user_part(block) for block in event.content]
+    for at, part in data_parts_of(event.meta):
+        parts.insert(at, part)
     message: JsonObject = {"id": event.message_id, "role": "user", "parts": parts}
-    metadata = {name: value for name, value in (event.meta or {}).items() if name != CLIENT_TOOLS}
+    metadata = {name: value for name, value in (event.meta or {}).items() if name not in _OWN_META}
     return {**message, "metadata": metadata} if metadata else message
 
 

@@ -14,7 +14,7 @@ from trunkline import events as ev
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.aisdk.chat_request import ChatRequest
 from trunkline.frontends.aisdk.messages import user_message
-from trunkline.frontends.aisdk.user_parts import read_parts
+from trunkline.frontends.aisdk.user_parts import read_meta, read_parts
 from trunkline.protocols.aisdk.wire import JsonObject
 
 __all__ = ["Opening", "Openings"]
@@ -85,7 +85,8 @@ class Openings:
             if last is not None and last.role == "user":
                 # One that cannot be read is about to be refused.
                 with suppress(InvalidCommand):
-                    yield user_message(ev.UserMessage(message_id=last.id, content=read_parts(last.parts)))
+                    content, meta = read_parts(last.parts), read_meta(last.parts, last.metadata)
+                    yield user_message(ev.UserMessage(message_id=last.id, content=content, meta=meta))
 
     def _of(self, key: Key) -> list[Opening]:
         chat = self._chats.get(key)

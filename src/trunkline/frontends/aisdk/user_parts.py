@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
@@ -13,7 +13,10 @@ from trunkline.frontends.aisdk.content_parts import SENT
 from trunkline.protocols.aisdk.data_urls import read_data_url
 from trunkline.protocols.aisdk.wire import JsonObject
 
-__all__ = ["read_metadata", "read_parts"]
+__all__ = ["DATA_PARTS", "data_parts_of", "read_meta", "read_parts"]
+
+DATA_PARTS = "aisdk.dataParts"
+"""Where the meta of a person's message has the data parts that its page sent with it."""
 
 _SKIPPED = frozenset(
     {
@@ -50,9 +53,28 @@ def read_parts(parts: Sequence[Any], where: str = "parts") -> tuple[c.Content, .
     return tuple(found)
 
 
-def read_metadata(metadata: Any) -> JsonObject | None:
-    """Read the metadata of a person's message, which is kept with it if it is an object."""
-    return cast("JsonObject", metadata) if isinstance(metadata, dict) and metadata else None
+def read_meta(parts: Sequence[Any], metadata: Any) -> JsonObject | None:
+    """Read what is kept beside the content of a person's message: its metadata, and its data parts."""
+    found = dict(cast("JsonObject", metadata)) if isinstance(metadata, dict) else {}
+    data = [{"at": at, "part": part} for at, part in enumerate(parts) if _is_data(part)]
+    found.pop(DATA_PARTS, None)
+    if data:
+        found[DATA_PARTS] = data
+    return found or None
+
+
+def data_parts_of(meta: Mapping[str, Any] | None) -> Iterator[tuple[int, JsonObject]]:
+    """Give the data parts that a page sent with a message, with their places."""
+    kept: Any = (meta or {}).get(DATA_PARTS)
+    for one in cast("list[Any]", kept) if isinstance(kept, list) else []:
+        fields = cast("JsonObject", one) if isinstance(one, dict) else {}
+        at, part = fields.get("at"), fields.get("part")
+        if isinstance(at, int) and _is_data(part):
+            yield at, cast("JsonObject", part)
+
+
+def _is_data(part: Any) -> bool:
+    return isinstance(part, dict) and str(cast("JsonObject", part).get("type")).startswith("data-")
 
 
 def _text(part: JsonObject, name: str, place: str) -> str:
