@@ -198,3 +198,37 @@ def test_a_message_is_edited_and_answered_again(converse: Converse) -> None:
     talk.rests()
     assert page.texts(f"{PERSON} .said") == ["the first"]
     assert len(page.texts(ANSWER)) == 1
+
+
+def test_the_focus_goes_where_one_goes_on_when_a_message_is_edited_or_answered_again(
+    converse: Converse,
+) -> None:
+    talk = converse()
+    page = talk.page
+    on_composer = f"document.activeElement.matches('{COMPOSER}')"
+    for words in ("the first", "the second"):
+        talk.say(words)
+        talk.hears(words)
+        talk.rests()
+    page.click(f"{PERSON}:has-text('the second') button", "Edit message")
+    # At once: what is typed in the next frame is meant for the field.
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert page.evaluate("document.activeElement.id") == "edit-message"
+    page.press("Escape")
+    page.miss(".editing")
+    page.wait("document.activeElement.textContent.includes('Edit message')")
+    page.press("Enter")
+    page.press("End", ".editing textarea")
+    page.press("!")
+    page.press("Enter")
+    page.see(PERSON, "the second!")
+    page.wait(on_composer)
+    talk.rests()
+    page.click(f"{PERSON}:has-text('the second!') button", "Answer again")
+    page.wait(on_composer)
+    talk.rests()
+    page.click(f"{PERSON}:has-text('the first') button", "Answer again")
+    page.click("dialog button", "Answer again")
+    page.miss(f"{PERSON}:has-text('the second!')")
+    page.wait(on_composer)
+    talk.rests()

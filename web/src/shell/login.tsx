@@ -1,6 +1,6 @@
 // Logging in: by the one-use code of the link that the server printed, or by a token.
 
-import { useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { api } from "../net/api";
 import { Words } from "./words";
 
@@ -27,6 +27,8 @@ export function Login({ reason, onDone }: Props) {
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
+  // The attribute counts only once for a document, and not after a log out.
+  useEffect(() => field.current?.focus(), []);
   const submit = async () => {
     const token = field.current?.value.trim() ?? "";
     if (token === "") return;
@@ -60,7 +62,7 @@ export function Login({ reason, onDone }: Props) {
         </p>
         <input type="text" autocomplete="username" value="trunkline" hidden readOnly />
         <label for={id}>Token</label>
-        <input id={id} ref={field} type="password" autocomplete="current-password" spellcheck={false} autofocus />
+        <input id={id} ref={field} type="password" autocomplete="current-password" spellcheck={false} />
         <button type="submit" class="primary" disabled={busy}>
           Log in
         </button>

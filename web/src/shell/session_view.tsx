@@ -18,7 +18,7 @@ import { Header } from "./header";
 import { LinkBanner } from "./link_banner";
 import { Options } from "./options";
 import { SessionMenu, titleOf } from "./session_menu";
-import { onShortcut } from "./shortcuts";
+import { focusComposer, onShortcut } from "./shortcuts";
 import { tell, tellError } from "./toasts";
 import { UsageMeter } from "./usage";
 import { Welcome } from "./welcome";
@@ -140,6 +140,8 @@ function Live(props: LiveProps) {
       const { messages } = latest.current;
       const at = messages.findIndex((one) => one.message_id === message.message_id);
       const before = messages[at - 1]?.message_id ?? null;
+      // What had the focus goes with the message; a dialog that closes gives it back there first.
+      requestAnimationFrame(() => focusComposer());
       try {
         if (isRunning(latest.current)) await live.send({ type: "cancel" });
         await live.send({ type: "rewind", to_message_id: before });

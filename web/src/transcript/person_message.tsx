@@ -1,7 +1,7 @@
 // What the person said, and a field to say it differently.
 
 import { memo } from "preact/compat";
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ContentBlock } from "../cards/content";
 import type { Content, Message } from "../model";
 import { fitHeight } from "../composer/fit_height";
@@ -17,11 +17,21 @@ interface Props {
 export const PersonMessage = memo(function PersonMessage({ message }: Props) {
   const actions = useContext(TurnActions);
   const [editing, setEditing] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const givenUp = useRef(false);
+  useLayoutEffect(() => {
+    // Whoever gives the change up is back where it was begun.
+    if (givenUp.current) opener.current?.focus();
+    givenUp.current = false;
+  }, [editing]);
   if (editing) {
     return (
       <EditMessage
         message={message}
-        onCancel={() => setEditing(false)}
+        onCancel={() => {
+          givenUp.current = true;
+          setEditing(false);
+        }}
         onSave={(content) => {
           setEditing(false);
           actions.edit(message, content);
@@ -37,7 +47,7 @@ export const PersonMessage = memo(function PersonMessage({ message }: Props) {
       {!message.trusted && <p class="untrusted">Brought along by a client.</p>}
       {actions.canPrompt && message.lane === null && (
         <div class="message-tools">
-          <button type="button" class="quiet" title="Edit and send again" onClick={() => setEditing(true)}>
+          <button type="button" class="quiet" title="Edit and send again" ref={opener} onClick={() => setEditing(true)}>
             <Glyph name="edit" /> <span class="off-screen">Edit message</span>
           </button>
           <button type="button" class="quiet" title="Answer again" onClick={() => actions.again(message)}>
@@ -80,7 +90,7 @@ function EditMessage({ message, onSave, onCancel }: EditProps) {
   const [text, setText] = useState(before);
   const kept = message.content.filter((block) => block.type !== "text");
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     // The frame after the conversation has kept to its end.
     requestAnimationFrame(() => field.current?.form?.scrollIntoView({ block: "nearest" }));
