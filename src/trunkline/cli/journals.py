@@ -105,9 +105,10 @@ async def find_session(journal: Journal, wanted: str, target: str | None = None)
     if found is not None:
         return found
     ids = [info.session_id async for info in all_sessions(journal)]
-    near = [i for i in ids if i.startswith(wanted)][:3]
-    near = near or difflib.get_close_matches(wanted, ids, n=3)
-    hint = f"; near to it: {', '.join(near)}" if near else ""
+    begun = [i for i in ids if wanted and i.startswith((wanted, PREFIX + wanted))][:3]
+    near = begun or difflib.get_close_matches(wanted, ids, n=3)
+    words = "write more of its id, at least four digits" if begun else "near to it"
+    hint = f"; {words}: {', '.join(near)}" if near else ""
     raise SessionNotFound(
         f"there is no session {wanted!r} in {journal.url}{hint}; `trunkline sessions list` shows all"
     )

@@ -53,7 +53,7 @@ def test_a_prefix_is_enough_when_it_is_long_and_only_one_has_it(sessions: Run) -
     assert SECOND in ambiguous.err
     short = sessions("show", "sess_aa")
     assert short.code == 2
-    assert "near to it" in short.err
+    assert "write more of its id, at least four digits: " in short.err
 
 
 def test_an_unknown_session_is_refused_with_what_is_near(sessions: Run) -> None:
