@@ -287,6 +287,11 @@ async def many(ctx: TurnContext) -> AsyncIterator[Sayable]:
         ctx.new_message()
 
 
+async def lines(ctx: TurnContext) -> AsyncIterator[Sayable]:
+    yield "total 2\na.txt\n"
+    yield "b.txt\n\nThat was all."
+
+
 async def silent(ctx: TurnContext) -> AsyncIterator[Sayable]:
     yield " "
 
@@ -323,6 +328,7 @@ _PLAYS: dict[str, Play] = {
         essay,
         ponder,
         many,
+        lines,
         silent,
         steered,
     )

@@ -35,6 +35,15 @@ def test_markdown_is_drawn_with_code_tables_tasks_and_links(converse: Converse) 
     page.see(".markdown li .code button", "Copied")
 
 
+def test_a_line_that_the_agent_ended_stays_one(converse: Converse) -> None:
+    talk = converse("hostile")
+    talk.say("lines")
+    talk.hears("That was all.")
+    talk.rests()
+    shown = talk.page.evaluate("document.querySelector('.markdown').innerText")
+    assert shown == "total 2\na.txt\nb.txt\n\nThat was all."
+
+
 def test_a_long_answer_of_every_kind_of_block_is_whole_and_does_not_hold_up_the_page(
     converse: Converse,
 ) -> None:

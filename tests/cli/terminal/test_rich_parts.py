@@ -15,7 +15,19 @@ def test_tags_of_html_are_text() -> None:
     assert drawn(Trimmed(Answer("Use <Button> here.\n\n<div>\nblock</div>"))) == [
         "Use <Button> here.",
         "",
-        "<div> block</div>",
+        "<div>",
+        "block</div>",
+    ]
+
+
+def test_a_line_that_the_agent_ended_stays_one() -> None:
+    assert drawn(Trimmed(Answer("total 2\na.txt\nb.txt\n\n- one\n  more"))) == [
+        "total 2",
+        "a.txt",
+        "b.txt",
+        "",
+        " • one",
+        "   more",
     ]
 
 

@@ -100,7 +100,8 @@ function anchor(href: string, html: string, title?: string): string {
   return `<a href="${escapeHtml(href)}" title="${shown}" target="_blank" rel="noopener noreferrer nofollow">${html}</a>`;
 }
 
-const OPTIONS: MarkedOptions = { gfm: true, renderer: new SafeRenderer() };
+// A line that the agent ended stays one: the output of a program, a poem or an address would run together.
+const OPTIONS: MarkedOptions = { gfm: true, breaks: true, renderer: new SafeRenderer() };
 
 /** Gives a block as HTML; `links` are the link definitions of the whole text. */
 export function blockHtml(source: string, links: Links): string {

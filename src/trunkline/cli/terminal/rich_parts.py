@@ -52,7 +52,8 @@ class WholeTable(TableElement):
 class Answer(Markdown):
     """Markdown of an agent: links show where they lead, code has the terminal's own colours.
 
-    Tags of HTML are text: without a browser they would be lost, and with them what was said.
+    Tags of HTML are text: without a browser they would be lost, and with them what was said. A line that the
+    agent ended stays one: the output of a program, a poem or an address would run together.
     """
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
@@ -68,14 +69,16 @@ class Answer(Markdown):
         self.markup = markup
         parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
         self.parsed = parser.parse(markup)
-        _escape_tokens(self.parsed)
+        _settle_tokens(self.parsed)
 
 
-def _escape_tokens(tokens: Iterable[Token]) -> None:
-    """Escape text once more: an entity such as ``&#x202e;`` became its character only now."""
+def _settle_tokens(tokens: Iterable[Token]) -> None:
+    """Keep the ends of lines, and escape text once more: ``&#x202e;`` became its character only now."""
     for token in tokens:
         token.content = escape(token.content)
-        _escape_tokens(token.children or ())
+        if token.type == "softbreak":
+            token.type = "hardbreak"
+        _settle_tokens(token.children or ())
 
 
 class Trimmed:
