@@ -86,8 +86,7 @@ class SessionJournal:
         self.editor_left = False
         self._is_new = True
         """Whether the agent has not opened the session yet, or made it: no other process has it then."""
-        self._known_turn: str | None = None
-        """The last turn that the editor's agent knows."""
+        self._known_turn: str | None = None  # The last one that the editor's agent knows.
         self._asked_at = 0.0  # When the editor asked for the session: its agent knows nothing later.
         self._went_on = False
         """Whether there are turns that it does not know, until the editor opens the session again."""
