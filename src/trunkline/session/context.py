@@ -359,16 +359,15 @@ class TurnContext:
         self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...], lane: str | None
     ) -> ev.ToolUpdate:
         """The update of an approved call; one whose arguments were edited shows the new ones."""
-        call_id = request.call_id
         if decision.input == request.input:
-            return ev.ToolUpdate(lane=lane, call_id=call_id, status="in_progress")
+            return ev.ToolUpdate(lane=lane, call_id=request.call_id, status="in_progress")
         edited = Edited(request.input, decision.input)
         return ev.ToolUpdate(
             lane=lane,
-            call_id=call_id,
+            call_id=request.call_id,
             status="in_progress",
             input=decision.input,
-            title=edited.sentence(self._titles.get(call_id, "")) or None,
+            title=edited.sentence(self._titles.get(request.call_id, "")) or None,
             locations=_locations(edited.path(path) for path in request.paths),
             content=tuple(edited.block(block) for block in blocks) or None,
         )
