@@ -28,6 +28,12 @@ ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "p", "main", "article", "div",
     "details", "summary", "pre", "ins", "del", "img", "ul", "li",
 }  # fmt: skip
+MARKDOWN = {
+    "h3", "h4", "h5", "h6", "strong", "em", "s", "code", "br", "hr", "ol", "blockquote", "table", "thead",
+    "tbody", "tr", "th", "td",
+}  # fmt: skip
+"""What the text of an agent may become."""
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "style", "start"}
 
 
 class Page(HTMLParser):
@@ -64,7 +70,7 @@ def said(*content: Content, text: str = "") -> Page:
 )
 async def test_every_kind_of_thing_is_shown_and_nothing_runs(scenario: str) -> None:
     page = Page(as_html(INFO, fold(await run_prompt(ScriptedAgent(), scenario))))
-    assert set(page.tags) <= ALLOWED
+    assert set(page.tags) <= ALLOWED | MARKDOWN
     assert scenario in page.words
     assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("href", "action")]
     assert all((value or "").startswith("data:image/") for name, value in page.attributes if name == "src")
@@ -99,7 +105,8 @@ def test_no_word_becomes_a_tag(text: str) -> None:
         ev.TurnFailed(turn_id="t", code="x", message=attack, fault="ours"),
     ]
     page = Page(as_html(info, fold(events)))
-    assert set(page.tags) <= ALLOWED - {"img"}
+    assert set(page.tags) <= (ALLOWED | MARKDOWN) - {"img"}
+    assert {name for name, _ in page.attributes} <= ATTRIBUTES
     assert page.words.count("<script>alert(1)</script>") >= 12
 
 

@@ -29,13 +29,13 @@ from trunkline.conversation import (
     TurnState,
 )
 from trunkline.exports.changes import lines_of_change, word_of_change
+from trunkline.exports.markdown_html import markdown_html, show_controls
 from trunkline.exports.questions import questions_of_call, questions_of_turn
 from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.journal import SessionInfo
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f]")
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
@@ -55,6 +55,13 @@ details { border: 1px solid var(--line); border-radius: .5rem; margin: .5rem 0; 
 summary { cursor: pointer; }
 ins { background: var(--add); text-decoration: none; }
 del { background: var(--remove); text-decoration: none; }
+.said > :first-child { margin-top: .4rem; }
+.said code { font: .9em ui-monospace, monospace; }
+.said h3, .said h4, .said h5, .said h6 { font-size: 1.05rem; margin: 1rem 0 .4rem; }
+table { border-collapse: collapse; margin: .6rem 0; }
+th, td { border: 1px solid var(--line); padding: .25rem .6rem; text-align: start; }
+blockquote { border-inline-start: 3px solid var(--line); color: GrayText; margin: .6rem 0; }
+blockquote { padding-inline-start: .8rem; }
 img { height: auto; max-width: 100%; }
 .failed { color: #c33; }
 """
@@ -94,9 +101,9 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
     parts: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart):
-            parts.append(_text(part.text))
+            parts.append(_said(part.text))
         elif isinstance(part, ThoughtPart):
-            parts.append(f"<details><summary>Thought</summary>{_text(part.text)}</details>")
+            parts.append(f"<details><summary>Thought</summary>{_said(part.text)}</details>")
         elif isinstance(part, CallPart):
             call = conversation.calls.get(part.call_id)
             parts.append(_call(call, conversation) if call is not None else "")
@@ -184,13 +191,17 @@ def _plan(conversation: Conversation) -> list[str]:
     return [f"<h2>Plan</h2><ul>{entries}</ul>"]
 
 
+def _said(text: str) -> str:
+    return markdown_html(text) if text.strip() else ""
+
+
 def _text(text: str) -> str:
     return f'<div class="text">{_words(text)}</div>' if text.strip() else ""
 
 
 def _words(text: str) -> str:
     """Escape a text; a control character that a browser could act on is shown."""
-    return escape(_CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
+    return escape(show_controls(text))
 
 
 def _date(at: float) -> str:
