@@ -17,8 +17,12 @@ export function Dialog({ title, children, onClose }: Props) {
     const before = document.activeElement;
     element?.showModal();
     return () => {
+      const now = document.activeElement;
+      // What was confirmed may have moved the focus already: there it stays.
+      const moved = now instanceof HTMLElement && now !== document.body && element?.contains(now) === false;
       element?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (moved) now.focus();
+      else if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
   return (

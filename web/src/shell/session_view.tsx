@@ -140,7 +140,7 @@ function Live(props: LiveProps) {
       const { messages } = latest.current;
       const at = messages.findIndex((one) => one.message_id === message.message_id);
       const before = messages[at - 1]?.message_id ?? null;
-      // What had the focus goes with the message; a dialog that closes gives it back there first.
+      // What had the focus goes with the message. In the next frame, when a dialog that asked is gone.
       requestAnimationFrame(() => focusComposer());
       try {
         if (isRunning(latest.current)) await live.send({ type: "cancel" });
