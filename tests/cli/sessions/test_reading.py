@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.child_programs import command
+from tests.cli.child_programs import command, run
 from tests.cli.sessions.kept_sessions import FIRST, SECOND, Run
 from trunkline.events import decode_event
 from trunkline.folding import fold
@@ -54,6 +54,17 @@ def test_a_prefix_is_enough_when_it_is_long_and_only_one_has_it(sessions: Run) -
     short = sessions("show", "sess_aa")
     assert short.code == 2
     assert "write more of its id, at least four digits: " in short.err
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("show", FIRST), ("search", "word")])
+def test_a_journal_that_is_not_there_is_named_and_not_made(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    address = f"sqlite:{tmp_path / 'typo.db'}"
+    told = run("sessions", *arguments, "--journal", address)
+    assert (told.code, told.out) == (2, "")
+    assert f"there is no journal {address}" in told.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_session_is_refused_with_what_is_near(sessions: Run) -> None:

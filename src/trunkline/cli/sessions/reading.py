@@ -15,8 +15,10 @@ import click
 from trunkline.cli.completions import complete_sessions
 from trunkline.cli.journals import find_session, opened_journal
 from trunkline.cli.options import journal_option
+from trunkline.errors import ConfigurationError
 from trunkline.exports.formats import FORMATS
 from trunkline.journal import Journal
+from trunkline.journal.address import DEFAULT_TEXT, parse_address
 
 T = TypeVar("T")
 
@@ -24,7 +26,12 @@ session_argument = click.argument("session_id", metavar="ID", shell_complete=com
 
 
 def use_journal(address: str | None, work: Callable[[Journal], Awaitable[T]]) -> T:
-    """Do something with the journal that was chosen."""
+    """Do something with the journal that was chosen; one that is named has to be there."""
+    chosen = parse_address(address)
+    if address is not None and chosen.scheme == "sqlite" and not os.path.exists(chosen.path):
+        raise ConfigurationError(
+            f"there is no journal {chosen}: `trunkline exec` makes one; the default is {DEFAULT_TEXT}"
+        )
 
     async def run() -> T:
         async with opened_journal(address) as journal:
