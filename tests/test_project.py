@@ -84,7 +84,7 @@ def test_the_changelog_begins_with_the_version_of_the_package() -> None:
 
 
 def test_the_base_install_is_light_and_the_rest_are_extras(project: dict[str, Any]) -> None:
-    base = {"click", "msgspec", "orjson", "platformdirs", "prompt-toolkit", "rich"}
+    base = {"click", "markdown-it-py", "msgspec", "orjson", "platformdirs", "prompt-toolkit", "rich"}
     assert declared(project["project"]["dependencies"]) == base
     extras = {"agui", "check", "finance", "langchain", "mcp", "openai", "server", "unified", "all"}
     assert set(project["project"]["optional-dependencies"]) == extras
