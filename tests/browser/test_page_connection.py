@@ -47,6 +47,27 @@ def test_a_reload_and_a_second_tab_show_the_same(converse: Converse) -> None:
     ]
 
 
+WATCH = """(() => {
+    window.removed = [];
+    const note = (changes) => window.removed.push(
+        ...changes.flatMap(({ removedNodes }) => [...removedNodes].map((node) => node.textContent)));
+    new MutationObserver(note).observe(document.querySelector(".transcript"), { childList: true });
+})()"""
+
+
+def test_what_was_said_stays_in_sight_while_more_comes(converse: Converse) -> None:
+    talk = converse()
+    talk.say("the first words")
+    talk.hears("the first words")
+    talk.rests()
+    talk.page.evaluate(WATCH)
+    for number in range(4):
+        talk.say(f"message {number}")
+        talk.hears(f"message {number}")
+        talk.rests()
+    assert "the first words" not in "".join(talk.page.evaluate("window.removed"))
+
+
 def test_a_cut_connection_loses_nothing_and_doubles_nothing(browser: Browser, own_server: str) -> None:
     with cut_proxy(own_server) as proxy:
         talk = OwnPage(browser, proxy.address, "demo")

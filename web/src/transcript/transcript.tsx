@@ -38,11 +38,15 @@ export function Transcript({ state, answer, welcome }: Props) {
   const hidden = Math.max(0, items.length - shown);
   const more = items.length > drawn && drawn < wanted;
   useEffect(() => {
-    if (!more) return undefined;
+    if (!more) {
+      // The past is drawn: what comes from now on must not hide for a moment what is long there.
+      if (state.loaded && items.length > 0) setDrawn(wanted);
+      return undefined;
+    }
     // A timer, because frames do not come in a hidden tab.
     const timer = setTimeout(() => setDrawn((count) => count + AT_ONCE));
     return () => clearTimeout(timer);
-  }, [more, drawn]);
+  }, [more, drawn, state.loaded, items.length > 0]);
   // What is added above does not move what is being read.
   const fromEnd = useRef<number | null>(null);
   useLayoutEffect(() => {
