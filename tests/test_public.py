@@ -22,8 +22,8 @@ MODULES = {
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates Closes ClosesSessions Completes DeletesSessions Forks
-        HasHistory ImportsSessions JudgesHistory LoginCommand LogsInByCommand McpCapabilities OpensSessions
-        OwnSession Prepares PromptCapabilities
+        HasCommand HasHistory ImportsSessions JudgesHistory LoginCommand LogsInByCommand McpCapabilities
+        OpensSessions OwnSession Prepares PromptCapabilities
         RemembersQuestions Resumes Rewinds Sayable SetsConfig ShowsWire Steers WireLine WireLines
     """,
     "agents.openai": "OpenAIAgent",

@@ -43,6 +43,7 @@ def test_exec_prints_the_answer_and_a_session_goes_on(tmp_path: Path) -> None:
     ("name", "code", "why"),
     [
         ("acp:no-such-agent", 2, "Agent command not found: no-such-agent; looked in PATH="),
+        ("pty:no-such-program", 2, "Agent command not found: no-such-program; looked in PATH="),
         ("acp:", 2, "acp: names no command"),
         ("acp:~/agent", 2, "No shell replaces ~ here: give its whole path."),
         ("acp:KEY=1 agent", 2, "No shell sets variables here: write env KEY=1 COMMAND."),

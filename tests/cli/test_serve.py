@@ -180,13 +180,13 @@ def test_each_request_is_printed_where_that_is_wanted(folder: Path) -> None:
     assert re.fullmatch(r"\d\d:\d\d:\d\d 127\.0\.0\.1 GET /sessions 200 \d+ ms\n", rest)
 
 
-@pytest.mark.parametrize("command", ["no-such-agent", "/tmp"])
+@pytest.mark.parametrize("target", ["acp:no-such-agent", "acp:/tmp", "pty:no-such-program"])
 def test_the_command_of_an_agent_that_is_not_there_is_told_before_anything_is_served(
-    folder: Path, command: str
+    folder: Path, target: str
 ) -> None:
-    result = run("serve", f"acp:{command}", "--port", "0", cwd=folder)
+    result = run("serve", target, "--port", "0", cwd=folder)
     assert (result.code, result.out) == (2, "")
-    assert f"Agent command not found: {command}" in result.err
+    assert f"Agent command not found: {target.partition(':')[2]}" in result.err
 
 
 def test_the_command_of_an_agent_in_a_file_is_looked_for_too(folder: Path) -> None:

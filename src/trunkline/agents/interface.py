@@ -31,6 +31,7 @@ __all__ = [
     "Completes",
     "DeletesSessions",
     "Forks",
+    "HasCommand",
     "HasHistory",
     "ImportsSessions",
     "JudgesHistory",
@@ -268,6 +269,15 @@ class LogsInByCommand(Protocol):
 
     def login_command(self, method_id: str) -> LoginCommand:
         """Give the command of a method; an unknown one raises InvalidCommand."""
+        ...
+
+
+@runtime_checkable
+class HasCommand(Protocol):
+    """An agent that is a program of this machine."""
+
+    def check_command(self) -> None:
+        """Raise if the command is not there; a server asks before it serves anything."""
         ...
 
 

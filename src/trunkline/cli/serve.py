@@ -6,7 +6,6 @@ import math
 import os
 import re
 import shlex
-import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from trunkline.agents.interface import Agent
+from trunkline.agents.interface import Agent, HasCommand
 from trunkline.agents.targets import name_target
 from trunkline.cli.browser import OpenedPage
 from trunkline.cli.completions import complete_targets
@@ -38,7 +37,6 @@ from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy
 
 if TYPE_CHECKING:
-    from trunkline.agents.acp.agent import AcpAgent
     from trunkline.server.limits import Limits
 
 _NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
@@ -412,7 +410,6 @@ def _read_private(path: Path) -> str:
 
 def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     """Load every TARGET under its own name, or the one that was chosen for it."""
-    from trunkline.agents.acp.agent import AcpAgent
     from trunkline.server.agents import address_name
 
     found: dict[str, tuple[Agent, str]] = {}
@@ -420,22 +417,13 @@ def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
         chosen, target = _split_name(text)
         with shown_waiting("loading the agent"):
             target, agent = name_target(target)
-        if isinstance(agent, AcpAgent):
-            _check_command(agent)
+        if isinstance(agent, HasCommand):
+            agent.check_command()
         name = chosen or address_name(agent)
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
         found[name] = (agent, normalize_target(target))
     return found
-
-
-def _check_command(agent: AcpAgent) -> None:
-    """Refuse a command that is not there now, and not at the first request of a page."""
-    from trunkline.agents.acp.errors import AgentCommandNotFound
-
-    command = agent.command_line[0]
-    if shutil.which(command) is None and not os.path.isfile(command):
-        raise AgentCommandNotFound(command)
 
 
 def _startup_lines(

@@ -212,10 +212,16 @@ async def test_no_process_is_left_when_the_session_is_closed() -> None:
 
 
 async def test_a_command_that_is_not_there_is_named_with_the_path() -> None:
-    async with session_of("no-such-program-here") as session:
-        events = await collect(session, "hello")
-        failed = only(events, ev.TurnFailed)[0]
-        assert failed.message.startswith("Agent command not found: no-such-program-here; looked in PATH=")
+    missing = r"^Agent command not found: no-such-program-here; looked in PATH="
+    with pytest.raises(TargetError, match=missing):
+        async with session_of("no-such-program-here"):
+            pass
+
+
+async def test_a_program_that_is_not_in_the_folder_of_the_session_is_named() -> None:
+    async with session_of("./no-such-program") as session:
+        failed = only(await collect(session, "hello"), ev.TurnFailed)[0]
+        assert failed.message.startswith("Agent command not found: ./no-such-program")
 
 
 async def test_a_program_that_may_not_run_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
@@ -12,7 +13,7 @@ import msgspec
 
 from trunkline.agents.acp.agent_sessions import list_sessions
 from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection, command_line
-from trunkline.agents.acp.errors import translate_error
+from trunkline.agents.acp.errors import AgentCommandNotFound, translate_error
 from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
 from trunkline.agents.acp.process_pool import AgentProcesses
@@ -186,6 +187,12 @@ class AcpAgent:
         return translate_error(error, what, self.card)
 
     # -- the agent's side --------------------------------------------------------------------------
+
+    def check_command(self) -> None:
+        """Raise if the agent's command is not on this machine."""
+        command = self.command_line[0]
+        if shutil.which(command) is None and not os.path.isfile(command):
+            raise AgentCommandNotFound(command)
 
     async def prepare(self) -> None:
         """Do the handshake, so that the card is the agent's own; its process serves the first session."""

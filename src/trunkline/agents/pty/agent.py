@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import shlex
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -65,6 +66,15 @@ class PtyAgent:
             prompt=PromptCapabilities(image=False, audio=False, embedded_context=False),
         )
 
+    async def prepare(self) -> None:
+        """Refuse a command that cannot be started."""
+        self.check_command()
+
+    def check_command(self) -> None:
+        """Raise if the command is not on this machine; a path may be meant in the session's folder."""
+        if os.sep not in self._argv[0] and shutil.which(self._argv[0], path=self._path()) is None:
+            raise TargetError(self._not_found())
+
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         """Type the prompt, and give what the program shows until it is quiet."""
         held = _held_by(ctx.session, self)
@@ -102,14 +112,17 @@ class PtyAgent:
         try:
             await program.start(self._argv, ctx.session.cwd or self._cwd, env)
         except OSError as error:
-            path = env.get("PATH", os.defpath)
             if isinstance(error, FileNotFoundError):
-                why = f"Agent command not found: {self._argv[0]}; looked in PATH={path}"
-            else:
-                why = f"{self._argv[0]} cannot be started: {error.strerror}"
-            raise AgentError(why) from None
+                raise AgentError(self._not_found()) from None
+            raise AgentError(f"{self._argv[0]} cannot be started: {error.strerror}") from None
         held.program, held.starts = program, held.starts + 1
         return program
+
+    def _path(self) -> str:
+        return self._env.get("PATH") or os.environ.get("PATH", os.defpath)
+
+    def _not_found(self) -> str:
+        return f"Agent command not found: {self._argv[0]}; looked in PATH={self._path()}"
 
     async def _interrupt(self, ctx: TurnContext, held: _Held) -> None:
         """Stop what the program does: Ctrl-C, SIGINT, and the end of all its processes."""
