@@ -13,7 +13,7 @@
 * ``owners``: how a process claims a session, keeps it and gives it up
 * ``permissions``: policy and earlier answers, and arguments that a person edited
 * ``questions``: open questions: first answer, expiry, withdrawal
-* ``receipts``: prompts that were accepted: those that wait, and where the turns of the others begin
+* ``receipts``: what became of the prompts that were accepted, and where turns begin
 * ``remote``: commands between processes
 * ``run_start``: where a wire run begins in its turn
 * ``running_turn``: what a context needs of its turn

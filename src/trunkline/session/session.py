@@ -31,11 +31,12 @@ from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
 from trunkline.session.owners import Ownership
 from trunkline.session.questions import named, seconds_left
-from trunkline.session.receipts import PromptQueue, Receipt
+from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.titles import SessionTitle
 from trunkline.session.turns.out_of_turn import OutOfTurnEvents, begin_agent_turn
+from trunkline.session.turns.prompt_queue import PromptQueue
 from trunkline.session.turns.steering import Steering
 from trunkline.session.turns.turn import Turn
 from trunkline.session.view import Run

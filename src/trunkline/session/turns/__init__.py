@@ -3,6 +3,7 @@
 * ``agent_events``: what an agent's events change in its session, and which ones it may not emit
 * ``base_turn``: ``BaseTurn``: what every turn does, and how it ends
 * ``out_of_turn``: events that concern a session and none of its turns
+* ``prompt_queue``: the prompts that wait for the turn that is running
 * ``steering``: messages that join the turn that is running
 * ``turn``: ``Turn``: one prompt on its way through an agent; suspended while it waits for answers
 * ``usage``: adds up the tokens of a turn
