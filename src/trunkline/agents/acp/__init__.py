@@ -15,7 +15,7 @@
 * ``registry``: the agents of the public registry, and the commands that start them
 * ``requests``: answers what an agent asks of its client: permissions, forms, files, terminals
 * ``routes``: which session an update, a notification or a request of the agent belongs to
-* ``session``: the prompts of one session: sent, watched, cancelled
+* ``session_prompts``: the prompts of one session: sent, watched, cancelled
 * ``splice``: raw lines between an editor and an agent, with a journal and a policy beside them
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins
 * ``update_delivery``: delivers updates to a function of a program, one after another

@@ -18,7 +18,7 @@ from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
 from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.permission_requests import Permission, check_permission
-from trunkline.agents.acp.session import AcpSession
+from trunkline.agents.acp.session_prompts import SessionPrompts
 from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, OwnSession, Sayable, WireLines
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
@@ -116,7 +116,7 @@ class AcpAgent:
         self._session_options = dict(session_options or {})
         self._shared = shared
         self._handshake_within = handshake_within
-        self._sessions: dict[str, AcpSession] = {}
+        self._sessions: dict[str, SessionPrompts] = {}
         self._processes: AgentProcesses | None = None
         self.card = AgentCard(name=_name_of(self.command_line), foreign_words=True)
 
@@ -237,10 +237,10 @@ class AcpAgent:
         opened = self._sessions.get(session.thread_id)
         return opened.wire_lines() if opened is not None and not self._shared else None
 
-    def _session(self, view: SessionView) -> AcpSession:
+    def _session(self, view: SessionView) -> SessionPrompts:
         opened = self._sessions.get(view.thread_id)
         if opened is None:
-            opened = self._sessions[view.thread_id] = AcpSession(self, view)
+            opened = self._sessions[view.thread_id] = SessionPrompts(self, view)
         return opened
 
     # -- going back, forking, forgetting -----------------------------------------------------------

@@ -17,7 +17,7 @@ from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.native_session import KEPT, kept_id
 from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.session_requests import AgentRequests
-from trunkline.agents.acp.session import TAKEN, AcpSession
+from trunkline.agents.acp.session_prompts import TAKEN, SessionPrompts
 from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
 from trunkline.agents.acp.turn_events import TurnEvents
 from trunkline.agents.interface import Sayable
@@ -97,7 +97,7 @@ def missed_prompts(number: int, why: str | None) -> ev.Notice:
     )
 
 
-class SplicePrompts(AcpSession):
+class SplicePrompts(SessionPrompts):
     """The turns of one spliced session."""
 
     def __init__(self, agent: SpliceAgent, view: SessionView) -> None:
@@ -288,7 +288,7 @@ class SpliceAgent(AcpAgent):
             opened = self._sessions[view.thread_id] = SplicePrompts(self, view)
         return opened
 
-    def _session(self, view: SessionView) -> AcpSession:
+    def _session(self, view: SessionView) -> SessionPrompts:
         return self.prompts(view)
 
     async def open_session(self, session: SessionView) -> None:

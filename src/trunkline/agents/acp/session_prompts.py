@@ -35,7 +35,7 @@ TAKEN = ("injected", "startedNewTurn")
 """The outcomes of steering after which the agent has the message; else it waits for its own turn."""
 
 
-class AcpSession:
+class SessionPrompts:
     """Prompts one session at an agent, for as long as ours is open in this process."""
 
     def __init__(self, agent: AcpAgent, view: SessionView) -> None:
