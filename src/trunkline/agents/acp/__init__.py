@@ -1,7 +1,6 @@
 """ACP agents as agents: ``acp:COMMAND ARGS``. The names are imported when they are first used.
 
 * ``agent``: the agent: its processes, its sessions, logins
-* ``agent_sessions``: the sessions that exist at an agent, for a list and for imports
 * ``client``: ``AcpClient``, for a program that wants a client and nothing else
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end, stderr
 * ``errors``: why an agent process cannot be used, and what an agent's errors mean
@@ -15,6 +14,7 @@
 * ``registry``: the agents of the public registry, and the commands that start them
 * ``requests``: answers what an agent asks of its client: permissions, forms, files, terminals
 * ``routes``: which session an update, a notification or a request of the agent belongs to
+* ``session_list``: the sessions that exist at an agent, for a list and for imports
 * ``session_prompts``: the prompts of one session: sent, watched, cancelled
 * ``splice``: raw lines between an editor and an agent, with a journal and a policy beside them
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins

@@ -11,13 +11,13 @@ from typing import Any, cast
 
 import msgspec
 
-from trunkline.agents.acp.agent_sessions import list_sessions
 from trunkline.agents.acp.connection import HANDSHAKE_WITHIN, AgentConnection, command_line
 from trunkline.agents.acp.errors import AgentCommandNotFound, translate_error
 from trunkline.agents.acp.initialize import capability, card_of
 from trunkline.agents.acp.native_session import KEPT, NativeSession
 from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.permission_requests import Permission, check_permission
+from trunkline.agents.acp.session_list import list_sessions
 from trunkline.agents.acp.session_prompts import SessionPrompts
 from trunkline.agents.interface import AgentCard, AuthMethod, LoginCommand, OwnSession, Sayable, WireLines
 from trunkline.commands import Prompt
