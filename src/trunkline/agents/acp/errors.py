@@ -1,4 +1,7 @@
-"""Why the process of an ACP agent cannot be used, and what an agent's own errors mean."""
+"""Why an ACP agent did not start, and what its own errors mean.
+
+How a process ended is said by ``AgentConnection.exit``.
+"""
 
 from __future__ import annotations
 
