@@ -118,16 +118,6 @@ async def test_a_process_that_dies_between_turns_is_noticed_and_started_again(tm
         assert await ask(session, "hello") == "You said hello"
 
 
-async def test_an_unused_process_ends_and_the_next_prompt_loads_the_session(tmp_path: Path) -> None:
-    async with world(tmp_path, idle_close=0.3) as here:
-        session = await here.hub.create()
-        pid = int(await ask(session, "pid"))
-        await until(lambda: not is_alive(pid))
-        assert len(json.loads(await ask(session, "recall"))) == 3
-        assert len(here.sent("session/new")) == 1
-        assert notices_of(await events_of(session)) == []
-
-
 async def test_a_cancelled_turn_ends_the_prompt_and_its_questions(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = await here.hub.create()
@@ -209,15 +199,3 @@ async def test_a_session_that_is_closed_in_a_turn_ends_its_process(tmp_path: Pat
         await until(lambda: len(here.sent("session/prompt")) == 2)
         await session.close()
         await until(lambda: not is_alive(pid))
-
-
-async def test_a_session_that_a_person_uses_is_not_idle(tmp_path: Path) -> None:
-    async with world(tmp_path, idle_close=0.2) as here:
-        session = await here.hub.create()
-
-        async def yes(asked: ev.Asked) -> None:
-            await asyncio.sleep(0.6)
-            await session.answer(Answer(question_id=asked.question_id, option_id="y"))
-
-        assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
-        assert len(here.sent("initialize")) == 1

@@ -1,4 +1,4 @@
-"""One of our sessions at an agent: its process, its id there, its options, and how it is opened again.
+"""One of our sessions at an agent: its process, its id there, its options; opened again, ended when idle.
 
 The journal is the history. The agent's id of the session is kept with ours; when its process is gone, another
 one is started and told to load that session. What it replays then is skipped: the journal knows more.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,6 +72,9 @@ class NativeSession:
         """Whether the agent does not know the conversation so far."""
         self.held = HeldUpdates(self._emit_update)
         self.lock = asyncio.Lock()
+        self._ending: asyncio.Task[None] | None = None
+        """Ends a process that did not stop, or that nobody uses."""
+        self._idle_timer: asyncio.TimerHandle | None = None
         self._loading = False
         self._opened = False
         self._noisy: AgentConnection | None = None
@@ -376,6 +379,35 @@ class NativeSession:
         if self.native_id is not None:
             connection.detach(self.native_id)
         await self._agent.processes.release(connection, interrupt=interrupt)
+
+    def end_soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let ``work`` end the process, beside whoever calls."""
+        self._ending = asyncio.create_task(work)
+
+    async def wait_for_end(self) -> None:
+        """Wait for a process that is being ended."""
+        if self._ending is not None:
+            await asyncio.wait({self._ending})
+
+    def start_idle_timer(self) -> None:
+        """Count the time anew after which the process of a session that nobody uses is ended."""
+        self.cancel_idle_timer()
+        if (seconds := self._agent.settings.idle_close) is not None:
+            self._idle_timer = asyncio.get_running_loop().call_later(seconds, self._close_idle)
+
+    def cancel_idle_timer(self) -> None:
+        """Leave the process alone, however long it takes."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        self._idle_timer = None
+
+    def _close_idle(self) -> None:
+        """End the process of a session that nobody uses; the next prompt loads it again."""
+        if self.events.is_busy or self.lock.locked():
+            self.start_idle_timer()
+        elif self.is_running:
+            log.info("%s is not used and is closed", self._agent.card.name)
+            self.end_soon(self.release_process())
 
     async def close_at_agent(self) -> None:
         """Tell the agent that the session is not needed now, where it wants to know."""

@@ -1,4 +1,4 @@
-"""The prompts of one session at an ACP agent: sends, watches and cancels them; ends an idle process."""
+"""The prompts of one session at an ACP agent: sends, watches and cancels them."""
 
 from __future__ import annotations
 
@@ -45,9 +45,6 @@ class SessionPrompts:
         self._native = NativeSession(agent, view, self._process_ended)
         self._events = self._native.events
         self._prompt: asyncio.Future[Any] | None = None
-        self._ending: asyncio.Task[None] | None = None
-        """Ends a process that did not stop, or that nobody uses."""
-        self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
     def connection(self) -> AgentConnection | None:
@@ -60,11 +57,10 @@ class SessionPrompts:
 
     async def open(self) -> AgentConnection:
         """Make sure that the agent has this session open, in a process that runs."""
-        if self._ending is not None:
-            await asyncio.wait({self._ending})
+        await self._native.wait_for_end()
         async with self._native.lock:
             connection = await self._native.open()
-        self._wait_until_idle()
+        self._native.start_idle_timer()
         return connection
 
     async def set_config(self, options: tuple[ConfigOption, ...]) -> tuple[ConfigOption, ...]:
@@ -115,7 +111,7 @@ class SessionPrompts:
         blocks = await self._blocks(prompt, connection, ctx)
         # It raises if the process has ended meanwhile: then no turn has begun at the agent.
         self._prompt = future = self._ask(prompt, blocks, connection)
-        self._cancel_idle_timer()
+        native.cancel_idle_timer()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
         stop_reason = "failed"
@@ -141,7 +137,7 @@ class SessionPrompts:
         finally:
             native.held.release()
             self._events.end(stop_reason, prompt=future)
-            self._wait_until_idle()
+            native.start_idle_timer()
 
     async def _blocks(
         self, prompt: Prompt, connection: AgentConnection, ctx: TurnContext
@@ -259,7 +255,7 @@ class SessionPrompts:
         connection.notify("session/cancel", {"sessionId": self._native.native_id})
         await asyncio.wait({future}, timeout=self._settings.cancel_within)
         if not future.done():
-            self._ending = asyncio.create_task(self._stop(connection))
+            self._native.end_soon(self._stop(connection))
 
     async def _stop(self, connection: AgentConnection) -> None:
         """Stop an agent that does not react to session/cancel; our session stays, and is loaded again."""
@@ -290,31 +286,11 @@ class SessionPrompts:
                 code="agent_exited",
             )
 
-    def _wait_until_idle(self) -> None:
-        self._cancel_idle_timer()
-        if self._settings.idle_close is not None:
-            loop = asyncio.get_running_loop()
-            self._idle_timer = loop.call_later(self._settings.idle_close, self._close_idle)
-
-    def _cancel_idle_timer(self) -> None:
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-        self._idle_timer = None
-
-    def _close_idle(self) -> None:
-        """End the process of a session that nobody uses; the next prompt loads it again."""
-        if self._events.is_busy or self._native.lock.locked():
-            self._wait_until_idle()
-        elif self._native.is_running:
-            log.info("%s is not used and is closed", self._agent.card.name)
-            self._ending = asyncio.create_task(self._native.release_process())
-
     async def close(self) -> None:
         """Let go of the session in this process; it can be loaded again."""
-        self._cancel_idle_timer()
+        self._native.cancel_idle_timer()
         self._events.close()
-        if self._ending is not None:
-            await asyncio.wait({self._ending})
+        await self._native.wait_for_end()
         running = self._prompt is not None and not self._prompt.done()
         try:
             await self._native.requests.close()

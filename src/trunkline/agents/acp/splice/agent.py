@@ -223,7 +223,7 @@ class SplicePrompts(SessionPrompts):
 
     async def close(self) -> None:
         """Let go of the session here; the editor has it open still."""
-        self._cancel_idle_timer()
+        self._native.cancel_idle_timer()
         self._events.close()
         await self._native.requests.close()
         await self._native.release_process()
