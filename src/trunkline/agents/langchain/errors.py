@@ -22,7 +22,6 @@ def names(line: str) -> frozenset[str]:
 
 
 _MAX_LENGTH = 500
-_CORRECTION = "Please fix your mistakes."
 _CODES: dict[str, frozenset[str]] = {
     "context_overflow": frozenset({"ContextOverflowError", "ContextWindowExceededError"}),
     "rate_limited": names("ModelRateLimitError RateLimitError ResourceExhausted TooManyRequests"),
@@ -127,17 +126,6 @@ def map_error_to_content(error: BaseException) -> list[c.Content]:
     """Give an error as content that a person can read."""
     about = {"type": type(error).__name__, "code": code_of(error)}
     return [c.TextBlock(text=explain(error), meta={"error": about})]
-
-
-def is_failure(message: Any) -> bool:
-    """Whether a tool's message says that its call failed.
-
-    LangChain gives a status to every error but one: a structured answer that does not fit its schema.
-    """
-    if getattr(message, "status", "success") == "error":
-        return True
-    content = message.content
-    return isinstance(content, str) and content.startswith("Error: ") and content.endswith(_CORRECTION)
 
 
 def answer_error(call: Mapping[str, Any], reason: BaseException | str) -> ToolMessage:

@@ -17,7 +17,6 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.json_values import json_value
-from trunkline.agents.langchain.errors import is_failure
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
@@ -33,6 +32,7 @@ ResultMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From a tool's message to what is shown of it; None for all of it."""
 
 _REASON_LENGTH = 500
+_CORRECTION = "Please fix your mistakes."
 
 
 class Emitter:
@@ -366,7 +366,7 @@ class Emitter:
         if not call.done:
             call.done = True
             denied = call.refused is not None
-            failed = is_failure(message) and not denied
+            failed = _is_failure(message) and not denied
             mapped = self.content_mapper(message) if self.content_mapper is not None else None
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             shown = read_shown(artifact) if mapped is None else None
@@ -480,3 +480,14 @@ class Emitter:
             return
         self._plan = todos
         self._emit(ev.Plan(entries=plan_entries(cast("list[Any]", todos))), None)
+
+
+def _is_failure(message: Any) -> bool:
+    """Whether a tool's message says that its call failed.
+
+    LangChain gives a status to every error but one: a structured answer that does not fit its schema.
+    """
+    if getattr(message, "status", "success") == "error":
+        return True
+    content = message.content
+    return isinstance(content, str) and content.startswith("Error: ") and content.endswith(_CORRECTION)
