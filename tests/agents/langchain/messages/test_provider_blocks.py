@@ -1,11 +1,13 @@
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 from tests.agents.langchain.expected_blocks import PNG, called
 
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.messages.provider_blocks import beside_content
 
 MAPPER = ContentBlockMapper()
 
@@ -163,3 +165,28 @@ def test_a_block_means(block: dict[str, Any], meaning: list[Neutral]) -> None:
     before = repr(block)
     assert MAPPER.to_neutral(block, "m") == meaning
     assert repr(block) == before
+
+
+ASIDE: dict[str, tuple[dict[str, Any], Any, tuple[str, str]]] = {
+    "nothing": ({}, "hi", ("", "")),
+    "a thought": ({"reasoning_content": "hm"}, "hi", ("hm", "")),
+    "a refusal": ({"refusal": "no"}, "", ("", "no")),
+    "a thought that the content has too": (
+        {"reasoning_content": "hm"},
+        [{"type": "reasoning", "reasoning": "h"}, {"type": "reasoning", "reasoning": "m"}],
+        ("", ""),
+    ),
+    "another thought than the content has": (
+        {"reasoning_content": "hm"},
+        [{"type": "reasoning", "reasoning": "ah"}],
+        ("hm", ""),
+    ),
+    "no texts": ({"reasoning_content": {"a": 1}, "refusal": None}, "hi", ("", "")),
+}
+
+
+@pytest.mark.parametrize(("extras", "content", "meaning"), ASIDE.values(), ids=ASIDE)
+def test_what_is_beside_the_content_is_a_thought_or_a_refusal(
+    extras: dict[str, Any], content: Any, meaning: tuple[str, str]
+) -> None:
+    assert beside_content(AIMessage(content=content, additional_kwargs=extras)) == meaning

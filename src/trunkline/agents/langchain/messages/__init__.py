@@ -8,7 +8,7 @@
 * ``openai_items``: blank lines between the items of an OpenAI response
 * ``plain_outputs``: the output of a graph without messages, as text
 * ``plan``: the plan that a graph keeps in its state
-* ``provider_blocks``: content blocks of the providers, brought to LangChain's standard ones
+* ``provider_blocks``: blocks of the providers as standard ones, and what is beside the content
 * ``refused_inputs``: attachments that a model refused, named as text in later requests
 * ``result_content``: what a ``content_mapper`` gives, read as content
 * ``server_tools``: calls of tools that the provider runs itself

@@ -20,7 +20,7 @@ from trunkline.agents.json_values import json_value
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.model_run import CallState, ModelRun
 from trunkline.agents.langchain.messages.plan import plan_entries
-from trunkline.agents.langchain.messages.provider_blocks import has_thought, is_tool_call
+from trunkline.agents.langchain.messages.provider_blocks import beside_content, is_tool_call
 from trunkline.agents.langchain.messages.tool_descriptions import Annotations, ToolDescriptions
 from trunkline.conversation import Call
 from trunkline.events import Text
@@ -128,12 +128,10 @@ class Emitter:
             self._call_chunk(run, piece)
 
     def _beside_content(self, run: ModelRun, message: Any) -> None:
-        """Emit what some providers put beside the content: reasoning, and the text of a refusal."""
-        extras: dict[str, Any] = message.additional_kwargs
-        thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
-        if isinstance(thought, str) and not has_thought(message.content, thought):
-            self._thought(run, thought, None)
-        if isinstance(refusal, str) and refusal and self._with_text:
+        """Emit what some providers put beside the content."""
+        thought, refusal = beside_content(message)
+        self._thought(run, thought, None)
+        if refusal and self._with_text:
             self._emit(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
 
     def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The block shapes of the providers, brought to LangChain's standard ones.
+"""The block shapes of the providers, brought to LangChain's standard ones; and what is beside the content.
 
 LangChain converts most of them itself, given a message and the name of its provider
 (``langchain_core.messages.block_translators``). Here is which provider has which shape, and the shapes that
@@ -237,7 +237,17 @@ def is_tool_call(block: Block) -> bool:
     return cast("Block", value if isinstance(value, dict) else block).get("type") in _CALLS
 
 
-def has_thought(content: Any, thought: str) -> bool:
+def beside_content(message: Any) -> tuple[str, str]:
+    """Read what some providers put beside a message's content: a thought, and the text of a refusal.
+
+    Each is "" where there is none. A thought that the content has too is not given again.
+    """
+    thought, refusal = (message.additional_kwargs.get(name) for name in ("reasoning_content", "refusal"))
+    is_new = isinstance(thought, str) and not _has_thought(message.content, thought)
+    return thought if is_new else "", refusal if isinstance(refusal, str) else ""
+
+
+def _has_thought(content: Any, thought: str) -> bool:
     """Whether a message's content has this thought too, as LangChain's standard content does."""
     blocks = [block for block in list_blocks(content) if block.get("type") == "reasoning"]
     return bool(blocks) and "".join(str(block.get("reasoning")) for block in blocks) == thought
