@@ -5,8 +5,25 @@ import openai
 import pytest
 from agents.exceptions import ModelRefusalError, ModelTimeoutError
 
-from agents import MaxTurnsExceeded, ModelBehaviorError, UserError
-from trunkline.agents.openai.errors import code_of, explain, provider_code, stop_reason_of
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    InputGuardrail,
+    InputGuardrailResult,
+    InputGuardrailTripwireTriggered,
+    MaxTurnsExceeded,
+    ModelBehaviorError,
+    OutputGuardrail,
+    OutputGuardrailResult,
+    OutputGuardrailTripwireTriggered,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrail,
+    ToolInputGuardrailTripwireTriggered,
+    ToolOutputGuardrail,
+    ToolOutputGuardrailTripwireTriggered,
+    UserError,
+)
+from trunkline.agents.openai.errors import code_of, explain, provider_code, stop_reason_of, tripwire_of
 from trunkline.errors import ConfigurationError
 
 REQUEST = httpx2.Request("POST", "https://api.openai.com/v1/responses")
@@ -16,6 +33,29 @@ def refused(kind: Any, status: int, code: str | None = None, text: str = "no", *
     """What OpenAI's client raises for a response of the provider."""
     response = httpx2.Response(status, request=REQUEST, headers=headers)
     return kind(f"Error code: {status}", response=response, body={"message": text, "code": code})
+
+
+def judge(*given: Any) -> Any:
+    raise AssertionError("nothing is judged here")
+
+
+def tripwires() -> list[Exception]:
+    """What the SDK raises for a guardrail that stops a run, of each of its four kinds."""
+    told = GuardrailFunctionOutput(output_info=None, tripwire_triggered=True)
+    by_input = InputGuardrailResult(guardrail=InputGuardrail(guardrail_function=judge), output=told)
+    by_output = OutputGuardrailResult(
+        guardrail=OutputGuardrail(guardrail_function=judge),
+        agent_output="said",
+        agent=Agent[Any](name="main"),
+        output=told,
+    )
+    stop = ToolGuardrailFunctionOutput.raise_exception()
+    return [
+        InputGuardrailTripwireTriggered(by_input),
+        OutputGuardrailTripwireTriggered(by_output),
+        ToolInputGuardrailTripwireTriggered(ToolInputGuardrail(guardrail_function=judge), stop),
+        ToolOutputGuardrailTripwireTriggered(ToolOutputGuardrail(guardrail_function=judge), stop),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +95,20 @@ def test_a_cause_says_what_a_wrapper_hides() -> None:
         (MaxTurnsExceeded("10"), "max_turn_requests"),
         (ModelRefusalError("never"), "refusal"),
         (refused(openai.BadRequestError, 400, "content_filter"), "refusal"),
+        (ModelBehaviorError("no answer (finish_reason='length')"), "max_tokens"),
         (ValueError("x"), None),
     ],
 )
 def test_what_is_no_failure_has_a_stop_reason(error: Exception, reason: str | None) -> None:
     assert stop_reason_of(error) == reason
+
+
+@pytest.mark.parametrize("error", tripwires(), ids=lambda error: type(error).__name__)
+def test_a_guardrail_that_stops_a_run_is_a_refusal_also_below_a_wrapper(error: Exception) -> None:
+    wrapper = UserError("Error running tool")
+    wrapper.__cause__ = error
+    assert [stop_reason_of(error), stop_reason_of(wrapper)] == ["refusal", "refusal"]
+    assert [tripwire_of(error), tripwire_of(wrapper)] == [error, error]
 
 
 def test_people_read_the_providers_own_text_and_when_to_try_again() -> None:

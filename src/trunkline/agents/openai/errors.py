@@ -9,11 +9,15 @@ from trunkline import events as ev
 from trunkline.errors import TrunklineError
 
 _MAX_LENGTH = 500
+_TRIPWIRES = frozenset({
+    "InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered",
+    "ToolInputGuardrailTripwireTriggered", "ToolOutputGuardrailTripwireTriggered",
+})  # fmt: skip
+"""A guardrail of an agent or of a tool forbade to go on; one that only rejects a call raises nothing."""
 _STOP_REASONS: dict[str, ev.StopReason] = {
     "MaxTurnsExceeded": "max_turn_requests",
     "ModelRefusalError": "refusal",
-    "InputGuardrailTripwireTriggered": "refusal",
-    "OutputGuardrailTripwireTriggered": "refusal",
+    **dict.fromkeys(_TRIPWIRES, "refusal"),
     "ContentFilterFinishReasonError": "refusal",
     "LengthFinishReasonError": "max_tokens",
 }
@@ -28,8 +32,6 @@ _CODES_BY_NAME = {
     "APIConnectionError": "model_unreachable",
     "ModelBehaviorError": "model_failed",
     "APIError": "model_failed",
-    "ToolInputGuardrailTripwireTriggered": "guardrail_triggered",
-    "ToolOutputGuardrailTripwireTriggered": "guardrail_triggered",
     "ToolTimeoutError": "tool_timeout",
 }
 _CODES_BY_PROVIDER_CODE = {
@@ -41,6 +43,8 @@ _CODES_BY_PROVIDER_CODE = {
     "model_not_found": "model_not_found",
 }
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
+_LENGTH = "finish_reason='length'"
+"""In the text of the SDK's error when a chat-completions model ran out of tokens before it said anything."""
 _NOT_CONNECTED = "Server not initialized"
 _NO_KEY = "api_key client option must be set"
 
@@ -50,10 +54,17 @@ def stop_reason_of(error: BaseException) -> ev.StopReason | None:
     for one in _causes(error):
         if provider_code(one) in _FILTERED:
             return "refusal"
+        if _LENGTH in str(one):
+            return "max_tokens"
         for name in _names(one):
             if name in _STOP_REASONS:
                 return _STOP_REASONS[name]
     return None
+
+
+def tripwire_of(error: BaseException) -> BaseException | None:
+    """The exception of the guardrail that stopped a run; None if none did."""
+    return next((one for one in _causes(error) if not _TRIPWIRES.isdisjoint(_names(one))), None)
 
 
 def code_of(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.agents.openai.errors import code_of, explain, stop_reason_of
+from trunkline.agents.openai.errors import code_of, explain, stop_reason_of, tripwire_of
 from trunkline.agents.openai.stream_events.fields import field, text_field
 from trunkline.errors import TurnCancelled
 
@@ -13,9 +13,6 @@ __all__ = ["RunFacts", "notice_of", "stop_of"]
 
 _INCOMPLETE: dict[str, ev.StopReason] = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 """Reasons of ``incomplete_details`` (https://platform.openai.com/docs/api-reference/responses/object)."""
-_LENGTH = "finish_reason='length'"
-"""In the text of the SDK's error when a chat-completions model ran out of tokens before it said anything."""
-_TRIPWIRE = "GuardrailTripwireTriggered"
 _REFUSED_CODES = frozenset({
     "content_filter", "content_policy_violation", "image_content_policy_violation", "bio_policy",
     "misalignment_policy_violation",
@@ -70,10 +67,6 @@ def stop_of(error: BaseException | None, facts: RunFacts) -> ev.TurnFinished | e
         return ev.TurnFinished(
             stop_reason="refusal" if facts.refusal else "max_tokens" if facts.length else "end_turn"
         )
-    if _LENGTH in str(error):
-        return ev.TurnFinished(stop_reason="max_tokens")
-    if type(error).__name__.endswith(_TRIPWIRE):
-        return ev.TurnFinished(stop_reason="refusal")
     if (reason := stop_reason_of(error)) is not None:
         return ev.TurnFinished(stop_reason=reason)
     return ev.TurnFailed(code=code_of(error), message=explain(error))
@@ -97,11 +90,12 @@ def _failed(code: str, message: str, provider_code: str) -> ev.TurnFailed:
 
 def notice_of(error: BaseException | None) -> ev.Notice | None:
     """Tell a person which guardrail stopped a run; None if none did."""
-    if error is None or not type(error).__name__.endswith(_TRIPWIRE):
+    tripwire = tripwire_of(error) if error is not None else None
+    if tripwire is None:
         return None
-    result = field(error, "guardrail_result")
-    guardrail = field(error, "guardrail") or field(result, "guardrail")
-    info = field(field(error, "output") or field(result, "output"), "output_info")
+    result = field(tripwire, "guardrail_result")
+    guardrail = field(tripwire, "guardrail") or field(result, "guardrail")
+    info = field(field(tripwire, "output") or field(result, "output"), "output_info")
     return ev.Notice(
         title=f"The guardrail {_name_of(guardrail)} stopped the run",
         severity="warning",
