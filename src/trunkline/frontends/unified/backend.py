@@ -30,7 +30,7 @@ from trunkline.errors import (
 )
 from trunkline.frontends.unified.endpoint import UnifiedConnection, new_message_id
 from trunkline.frontends.unified.following import replay
-from trunkline.frontends.unified.handlers import FileSystemHandler, HandledFiles
+from trunkline.frontends.unified.handled_files import FileSystemHandler, HandledFiles
 from trunkline.frontends.unified.message_iterator import MessageIterator
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.journal import Journal, open_journal
