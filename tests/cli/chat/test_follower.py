@@ -12,10 +12,10 @@ from tests.cli.terminal_window import CTRL_C, Window
 from tests.hubs import session_for, soon, until
 
 from trunkline.cli.chat.follower import Follower
-from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.line_input import PlainInput
 from trunkline.cli.terminal.plain_screen import PlainScreen
 from trunkline.cli.terminal.questions import KeyboardQuestions
+from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation
 from trunkline.questions import Link
@@ -111,7 +111,7 @@ async def test_what_is_typed_stays_when_another_question_is_answered_elsewhere()
     with reader, typing:
         async with session_for(asks_twice) as session:
             screen = PlainScreen(shown)
-            questions = KeyboardQuestions(PlainInput(Keyboard(reader.fileno()), screen), screen)
+            questions = KeyboardQuestions(PlainInput(StdinLines(reader.fileno()), screen), screen)
             follower = Follower(session, screen, questions, Conversation())
             async with session.follow() as events:
                 following = asyncio.create_task(follower.run(events))

@@ -11,9 +11,9 @@ from tests.hubs import session_for, until
 
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat.loop import ChatLoop
-from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.line_input import PlainInput
 from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, SessionBusy
 from trunkline.events import Answered, CommandInfo, ToolUpdate, TurnSuspended
@@ -105,19 +105,19 @@ async def talk_in(session: Session, *typed: str) -> str:
     reader, writer = os.pipe()
     os.close(writer)
     try:
-        keyboard = Keyboard(reader)
-        keyboard.type(*typed)
-        assert await chat_in(session, keyboard, shown).run() == 0
+        stdin = StdinLines(reader)
+        stdin.type(*typed)
+        assert await chat_in(session, stdin, shown).run() == 0
     finally:
         os.close(reader)
     return shown.getvalue()
 
 
-def chat_in(session: Session, keyboard: Keyboard, shown: io.StringIO) -> ChatLoop:
+def chat_in(session: Session, stdin: StdinLines, shown: io.StringIO) -> ChatLoop:
     """Make a chat that shows what it would draw on a terminal."""
     screen = Screen(Console(file=shown, width=100))
     hub = cast("Hub", session.hub)
-    return ChatLoop(hub, session, PlainInput(keyboard, screen), screen)
+    return ChatLoop(hub, session, PlainInput(stdin, screen), screen)
 
 
 async def leave_a_question(hub: Hub) -> str:
@@ -186,7 +186,7 @@ async def test_a_turn_that_the_agent_begins_is_shown_at_once_and_asks() -> None:
     reader, writer = os.pipe()
     async with asyncio.timeout(20), session_for(agent) as session:
         await session.prepare()
-        chat = asyncio.create_task(chat_in(session, Keyboard(reader), shown).run())
+        chat = asyncio.create_task(chat_in(session, StdinLines(reader), shown).run())
         await until(lambda: "> " in shown.getvalue())
         await agent.session.begin_turn(agent.report)
         await until(lambda: "backup is done" in shown.getvalue())

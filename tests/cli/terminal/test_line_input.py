@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.line_input import PlainInput, wait_for_pause
 from trunkline.cli.terminal.plain_screen import PlainScreen
+from trunkline.cli.terminal.stdin_lines import StdinLines
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 async def test_a_question_gets_the_next_line_and_the_prompt_the_one_after_it(pipe: tuple[int, int]) -> None:
     shown = io.StringIO()
-    lines = PlainInput(Keyboard(pipe[0]), PlainScreen(shown))
+    lines = PlainInput(StdinLines(pipe[0]), PlainScreen(shown))
     async with asyncio.timeout(5):
         prompt = asyncio.create_task(lines.read("> ", is_prompt=True))
         await asyncio.sleep(0)
@@ -33,7 +33,7 @@ async def test_a_question_gets_the_next_line_and_the_prompt_the_one_after_it(pip
 
 
 async def test_a_line_that_nobody_waits_for_any_more_is_for_the_next_reader(pipe: tuple[int, int]) -> None:
-    lines = PlainInput(Keyboard(pipe[0]), PlainScreen(io.StringIO()))
+    lines = PlainInput(StdinLines(pipe[0]), PlainScreen(io.StringIO()))
     async with asyncio.timeout(5):
         question = asyncio.create_task(lines.read("a/r > "))
         await asyncio.sleep(0)
@@ -45,7 +45,7 @@ async def test_a_line_that_nobody_waits_for_any_more_is_for_the_next_reader(pipe
 
 async def test_text_to_edit_is_shown_above_and_closing_ends_the_wait(pipe: tuple[int, int]) -> None:
     shown = io.StringIO()
-    lines = PlainInput(Keyboard(pipe[0]), PlainScreen(shown))
+    lines = PlainInput(StdinLines(pipe[0]), PlainScreen(shown))
     async with asyncio.timeout(5):
         reading = asyncio.create_task(lines.read("> ", initial='{"a": 1}'))
         await asyncio.sleep(0)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.line_input import PlainInput
 from trunkline.cli.terminal.questions import KeyboardQuestions
 from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.commands import Answer
 from trunkline.content import DiffBlock
 from trunkline.conversation import Call
@@ -22,10 +22,10 @@ async def ask(question: Question, *typed: str, call: Call | None = None) -> tupl
     reader, writer = os.pipe()
     os.close(writer)
     try:
-        keyboard = Keyboard(reader)
-        keyboard.type(*typed)
+        stdin = StdinLines(reader)
+        stdin.type(*typed)
         screen = Screen(Console(file=shown, width=100))
-        questions = KeyboardQuestions(PlainInput(keyboard, screen), screen)
+        questions = KeyboardQuestions(PlainInput(stdin, screen), screen)
         return await questions.answer(Asked(question_id="q", question=question), call), shown.getvalue()
     finally:
         os.close(reader)

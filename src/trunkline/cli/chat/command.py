@@ -21,7 +21,7 @@ from trunkline.cli.signals import handle_signals
 from trunkline.cli.start import prepare_process
 from trunkline.cli.target_argument import target_argument
 from trunkline.cli.terminal.devices import open_devices
-from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.cli.terminal.suggestions import Suggestion, suggest
 from trunkline.cli.terminal.waiting import shown_waiting
 from trunkline.session.hub import Hub
@@ -114,13 +114,13 @@ async def _chat(
     page: bool,
     shows_all: bool,
 ) -> int:
-    keyboard = Keyboard()
+    stdin = StdinLines()
     tour = False
-    if not keyboard.is_terminal:
-        first = await keyboard.line()
+    if not stdin.is_terminal:
+        first = await stdin.line()
         tour = first is None and target in BUILT_IN and choice == SessionChoice()
         own = _FINANCE_TOUR if target.startswith("finance") else _TOUR
-        keyboard.type(*(own if tour else () if first is None else (first,)))
+        stdin.type(*(own if tour else () if first is None else (first,)))
     # The tour writes a file, which does not belong into the user's folder.
     folder = tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(choice.cwd)
     resume = ResumeLine(target, journal)
@@ -137,7 +137,7 @@ async def _chat(
     with ExitStack() as handling, folder as place:
         async with _opened(agent, target, journal, policy, place, page=page) as (hub, page_link):
             session = await open_session(hub, choice._replace(cwd=place))
-            async with open_devices(keyboard, complete, interrupt) as (lines, display):
+            async with open_devices(stdin, complete, interrupt) as (lines, display):
                 loop = ChatLoop(
                     hub, session, lines, display, resume.at_once, page_link=page_link, shows_all=shows_all
                 )

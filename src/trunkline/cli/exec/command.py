@@ -170,13 +170,13 @@ def _keyboard() -> Ask | None:
     # Imported only now: scripts have nobody to ask, and drawing is slow to import.
     from rich.console import Console
 
-    from trunkline.cli.terminal.keyboard import Keyboard
     from trunkline.cli.terminal.line_input import PlainInput
     from trunkline.cli.terminal.questions import KeyboardQuestions
     from trunkline.cli.terminal.screen import Screen
+    from trunkline.cli.terminal.stdin_lines import StdinLines
 
     screen = Screen(Console(stderr=True, highlight=False, markup=False, emoji=False))
-    return KeyboardQuestions(PlainInput(Keyboard(), screen), screen).answer
+    return KeyboardQuestions(PlainInput(StdinLines(), screen), screen).answer
 
 
 def _printer(format_: Format, output: Output, *, asks: bool, keeps: bool, name: str | None) -> Printer:

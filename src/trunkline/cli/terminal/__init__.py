@@ -9,7 +9,6 @@
 * ``editor_keys``: the keys of the line editor
 * ``event_lines``: an event as one line for a person
 * ``history_file``: the prompts of earlier chats
-* ``keyboard``: lines from stdin, without a thread
 * ``line_editor``: an input line below everything that is printed
 * ``line_input``: lines for whoever asked last
 * ``live_area``: the paragraph that grows, running calls and a spinner
@@ -18,6 +17,7 @@
 * ``questions``: an agent's questions at the keyboard
 * ``rich_parts``: markdown without air around it, and lines behind a bar
 * ``screen``: a conversation drawn on a terminal
+* ``stdin_lines``: lines from stdin, typed or piped, read without a thread
 * ``suggestions``: commands, option values and files to complete
 * ``table_lines``: Markdown tables among lines of text
 * ``waiting``: a spinner before a chat or an answer can begin

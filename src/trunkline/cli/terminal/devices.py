@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, NamedTuple, cast
 
 from trunkline.cli.terminal.display import Display
-from trunkline.cli.terminal.keyboard import Keyboard
 from trunkline.cli.terminal.line_input import LineInput, PlainInput
 from trunkline.cli.terminal.plain_screen import PlainScreen
+from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.cli.terminal.suggestions import Suggestion
 
 _LOGS_AFTER = 0.1
@@ -30,14 +30,14 @@ class Devices(NamedTuple):
 
 @asynccontextmanager
 async def open_devices(
-    keyboard: Keyboard, suggest: Callable[[str], list[Suggestion]], on_interrupt: Callable[[], None]
+    stdin: StdinLines, suggest: Callable[[str], list[Suggestion]], on_interrupt: Callable[[], None]
 ) -> AsyncGenerator[Devices]:
     """Take stdin and stdout for a chat, each as what it is."""
     if not sys.stdout.isatty():
         plain = PlainScreen()
         with _no_stdin():
-            yield Devices(PlainInput(keyboard, plain), plain)
-    elif keyboard.is_terminal and os.environ.get("TERM", "") not in _UNABLE:
+            yield Devices(PlainInput(stdin, plain), plain)
+    elif stdin.is_terminal and os.environ.get("TERM", "") not in _UNABLE:
         async with _opened_editor(suggest, on_interrupt) as devices:
             yield devices
     else:
@@ -45,7 +45,7 @@ async def open_devices(
 
         screen = Screen()
         with _no_stdin():
-            yield Devices(PlainInput(keyboard, screen), screen)
+            yield Devices(PlainInput(stdin, screen), screen)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from trunkline.cli.terminal.display import Display
-from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.stdin_lines import StdinLines
 
 
 class LineInput(Protocol):
@@ -69,9 +69,9 @@ async def wait_for_pause(typed: Callable[[], str], pause: float) -> None:
 class PlainInput:
     """Lines as they come: from a pipe, or from a terminal that edits them by itself."""
 
-    def __init__(self, keyboard: Keyboard, display: Display) -> None:
+    def __init__(self, stdin: StdinLines, display: Display) -> None:
         self.stays_open = False
-        self._keyboard = keyboard
+        self._stdin = stdin
         self._display = display
         self._requests: list[LineRequest] = []
         self._delivering: asyncio.Task[None] | None = None
@@ -89,13 +89,13 @@ class PlainInput:
         try:
             line = await request.line
         except asyncio.CancelledError:
-            if self._keyboard.is_terminal and self._first is request:
+            if self._stdin.is_terminal and self._first is request:
                 self._display.echo("", "")  # What comes next does not stand behind the mark, or its ^C.
             raise
         finally:
             if request in self._requests:
                 self._requests.remove(request)
-        if not self._keyboard.is_terminal or line is None:
+        if not self._stdin.is_terminal or line is None:
             # A pipe is not echoed by a terminal, and a transcript should show it. The mark is there already.
             # Nor is the end of the input, as by Ctrl-D: what comes next begins a line of its own.
             self._display.echo("", line or "")
@@ -105,10 +105,10 @@ class PlainInput:
     async def _deliver(self) -> None:
         try:
             while self._requests:
-                line = await self._keyboard.line()
+                line = await self._stdin.line()
                 if (request := self._first) is None:
                     if line is not None:
-                        self._keyboard.type(line)
+                        self._stdin.type(line)
                     return
                 self._requests.remove(request)
                 if not request.line.done():
@@ -135,4 +135,4 @@ class PlainInput:
 
     def close(self) -> None:
         """Stop reading."""
-        self._keyboard.close()
+        self._stdin.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.cli.terminal.keyboard import Keyboard
+from trunkline.cli.terminal.stdin_lines import StdinLines
 
 
 @pytest.fixture
@@ -22,44 +22,44 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 async def test_lines_arrive_however_they_are_cut(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
-    keyboard = Keyboard(reader)
+    stdin = StdinLines(reader)
     os.write(writer, b"one\r\ntwo\nthr")
     async with asyncio.timeout(5):
-        assert [await keyboard.line(), await keyboard.line()] == ["one", "two"]
-        waiting = asyncio.create_task(keyboard.line())
+        assert [await stdin.line(), await stdin.line()] == ["one", "two"]
+        waiting = asyncio.create_task(stdin.line())
         os.write(writer, "ée\nrest".encode())
         assert await waiting == "thrée"
         os.close(writer)
-        assert [await keyboard.line(), await keyboard.line()] == ["rest", None]
+        assert [await stdin.line(), await stdin.line()] == ["rest", None]
 
 
 async def test_typed_lines_come_first(pipe: tuple[int, int]) -> None:
-    keyboard = Keyboard(pipe[0])
-    keyboard.type("a", "b")
-    assert [await keyboard.line(), await keyboard.line()] == ["a", "b"]
+    stdin = StdinLines(pipe[0])
+    stdin.type("a", "b")
+    assert [await stdin.line(), await stdin.line()] == ["a", "b"]
 
 
 async def test_waiting_can_be_cancelled_and_nothing_is_lost(pipe: tuple[int, int]) -> None:
-    keyboard = Keyboard(pipe[0])
-    waiting = asyncio.create_task(keyboard.line())
+    stdin = StdinLines(pipe[0])
+    waiting = asyncio.create_task(stdin.line())
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
     os.write(pipe[1], b"later\n")
     async with asyncio.timeout(5):
-        assert await keyboard.line() == "later"
+        assert await stdin.line() == "later"
 
 
 async def test_closing_ends_whoever_waits(pipe: tuple[int, int]) -> None:
-    keyboard = Keyboard(pipe[0])
-    waiting = asyncio.create_task(keyboard.line())
+    stdin = StdinLines(pipe[0])
+    waiting = asyncio.create_task(stdin.line())
     await asyncio.sleep(0)
-    keyboard.close()
+    stdin.close()
     async with asyncio.timeout(5):
         assert await waiting is None
-    keyboard.close()
-    assert await keyboard.line() is None
+    stdin.close()
+    assert await stdin.line() is None
 
 
 async def test_a_file_is_read_too(tmp_path: Path) -> None:
@@ -67,30 +67,30 @@ async def test_a_file_is_read_too(tmp_path: Path) -> None:
     path.write_text("from a file\n")
     fd = os.open(path, os.O_RDONLY)
     try:
-        keyboard = Keyboard(fd)
+        stdin = StdinLines(fd)
         async with asyncio.timeout(5):
-            assert [await keyboard.line(), await keyboard.line()] == ["from a file", None]
+            assert [await stdin.line(), await stdin.line()] == ["from a file", None]
     finally:
         os.close(fd)
 
 
 async def test_a_terminal_that_is_gone_is_the_end() -> None:
     master, slave = os.openpty()
-    keyboard = Keyboard(slave)
-    assert keyboard.is_terminal
+    stdin = StdinLines(slave)
+    assert stdin.is_terminal
     os.close(master)
     try:
         async with asyncio.timeout(5):
-            assert await keyboard.line() is None
+            assert await stdin.line() is None
     finally:
         os.close(slave)
 
 
 async def test_a_line_without_an_end_is_given_before_memory_is_full(pipe: tuple[int, int]) -> None:
-    keyboard = Keyboard(pipe[0])
+    stdin = StdinLines(pipe[0])
     writing = asyncio.create_task(asyncio.to_thread(os.write, pipe[1], b"x" * (1024 * 1024 + 10)))
     async with asyncio.timeout(10):
-        line = await keyboard.line()
+        line = await stdin.line()
         assert line is not None
         assert len(line) >= 1024 * 1024
         os.set_blocking(pipe[0], False)

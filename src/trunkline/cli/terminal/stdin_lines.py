@@ -1,4 +1,4 @@
-"""The keyboard: lines from stdin, read without a thread, so that waiting for one can be cancelled."""
+"""Lines from stdin, typed or piped, read without a thread, so that waiting for one can be cancelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trunkline.cli.signals import hang_up
 _LONGEST_LINE = 1024 * 1024
 
 
-class Keyboard:
+class StdinLines:
     """Lines that are typed or piped; None at the end of the input."""
 
     def __init__(self, fd: int = 0) -> None:
