@@ -29,8 +29,8 @@ from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
-from trunkline.session.adopt import import_history
 from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.imported_history import import_client_history
 
 
 async def block(prompt: Prompt) -> AsyncIterator[str]:
@@ -242,7 +242,7 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
 
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
     async with session_for(session_id="thread-1") as session:
-        await import_history(
+        await import_client_history(
             session,
             [
                 ev.UserMessage(message_id="u1", content=Prompt.of("hi").content),
@@ -258,12 +258,12 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
         ]
         assert (history.calls["c1"].status, history.calls["c1"].trusted) == ("completed", False)
         with pytest.raises(SessionBusy, match="only a new session"):
-            await import_history(session, [])
+            await import_client_history(session, [])
 
 
 async def test_each_message_of_a_person_in_a_clients_history_begins_a_turn_unless_a_call_goes_on() -> None:
     async with session_for() as session:
-        await import_history(
+        await import_client_history(
             session,
             [
                 ev.UserMessage(message_id="u1", content=Prompt.of("one").content),

@@ -1,6 +1,5 @@
 """Sessions: everything that lives longer than a connection. Names are loaded when they are first used.
 
-* ``adopt``: takes over what an agent remembers and the journal does not know
 * ``base``: what a session offers in every process: reading it and sending it commands
 * ``context``: ``TurnContext``: what an agent can do
 * ``followers``: cancels a turn that no reader follows any more
@@ -10,6 +9,7 @@
 * ``hosted``: turns that run in a program of the user's own
 * ``hub``: the sessions of one agent on one journal
 * ``ids``: random ids
+* ``imported_history``: takes over what an agent remembers, or a client sent, and the journal does not know
 * ``owners``: how a process claims a session, keeps it and gives it up
 * ``permissions``: policy and earlier answers, and arguments that a person edited
 * ``questions``: open questions: first answer, expiry, withdrawal

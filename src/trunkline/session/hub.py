@@ -29,9 +29,9 @@ from trunkline.errors import (
 )
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
-from trunkline.session.adopt import adopt
 from trunkline.session.context import SessionView
 from trunkline.session.ids import new_session_id
+from trunkline.session.imported_history import import_agent_history
 from trunkline.session.owners import new_owner
 from trunkline.session.session import Session
 from trunkline.session.settings import Settings
@@ -116,7 +116,7 @@ class Hub:
         )
         session = await self._open(info, mcp_servers, client)
         if session_id is not None:
-            await adopt(session, is_new=True)
+            await import_agent_history(session, is_new=True)
         return session
 
     async def prepare_agent(self) -> None:
@@ -163,7 +163,7 @@ class Hub:
             elif self.may_run(info):
                 await self._try_to_prepare()
             session = await self._open(info, mcp_servers, client)
-            await adopt(session)
+            await import_agent_history(session)
             return session
 
     async def _recall(self, key: SessionKey) -> SessionInfo:

@@ -41,7 +41,7 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.commands import Prompt
-from trunkline.session.adopt import import_history
+from trunkline.session.imported_history import import_client_history
 from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 
@@ -274,7 +274,7 @@ async def test_a_plan_of_an_earlier_turn_is_not_said_again() -> None:
 async def test_a_history_that_a_client_brought_along_reaches_a_new_thread_as_what_the_client_says() -> None:
     agent, model = agent_of("Three.", "Four.", checkpointer=InMemorySaver())
     async with session_for(agent) as session:
-        await import_history(
+        await import_client_history(
             session,
             [
                 ev.UserMessage(message_id="u1", content=(c.TextBlock(text="Count."),)),

@@ -152,7 +152,7 @@ class _Import:
         session = await self._hub.create(cwd=folder)
         try:
             await self._agent.link_session(session.view, own.session_id)
-            # It is filled when it is opened: see session/adopt.
+            # It is filled when it is opened: see session/imported_history.
             await session.close()
             filled = await self._hub.session(session.session_id)
             if filled.last_turn_id is None:

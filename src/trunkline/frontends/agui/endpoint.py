@@ -26,8 +26,8 @@ from trunkline.frontends.agui.run import AguiReplay, AguiRun
 from trunkline.frontends.agui.steering import SteeringRun, steering_key, wants_to_steer
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.protocols.agui import wire
-from trunkline.session.adopt import import_history
 from trunkline.session.hub import Hub
+from trunkline.session.imported_history import import_client_history
 from trunkline.session.receipts import Receipt
 from trunkline.session.run_start import RunStart, find_run_start
 from trunkline.session.session import Session
@@ -309,7 +309,7 @@ class AguiEndpoint:
         if session.busy:
             raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
         if intent.history and not session.stored_seq:
-            await import_history(session, intent.history)
+            await import_client_history(session, intent.history)
         if intent.rewind_to is not NO_REWIND:
             await session.rewind(intent.rewind_to, by=by)
         prompt = msgspec.structs.replace(

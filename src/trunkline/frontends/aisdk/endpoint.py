@@ -39,8 +39,8 @@ from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn, TooLate
 from trunkline.journal import SessionKey
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of
 from trunkline.questions import ClientCall
-from trunkline.session.adopt import import_history
 from trunkline.session.hub import Hub
+from trunkline.session.imported_history import import_client_history
 from trunkline.session.receipts import Receipt
 from trunkline.session.run_start import RunStart
 from trunkline.session.session import Session
@@ -354,7 +354,7 @@ class AisdkEndpoint:
         if session.busy and (busy == "reject" or goes_back):
             raise SessionBusy("a response of this chat is on its way: wait for it, or stop it first")
         if intent.history and not session.stored_seq:
-            await import_history(session, intent.history)
+            await import_client_history(session, intent.history)
         if goes_back:
             await session.rewind(intent.rewind_to, by=by)
         prompt = _with_tools(intent.prompt, request)

@@ -26,9 +26,9 @@ from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
 from trunkline.journal import SessionKey
 from trunkline.protocols.acp.fields import as_list, as_object, text_in
 from trunkline.protocols.jsonrpc.messages import Params, Response
-from trunkline.session.adopt import adopt
 from trunkline.session.hub import Hub
 from trunkline.session.ids import new_id
+from trunkline.session.imported_history import import_agent_history
 from trunkline.session.session import Session
 
 log = logging.getLogger("trunkline.splice")
@@ -273,7 +273,7 @@ class SessionJournal:
             if self._replay.is_full:
                 log.warning("session %s: its replay is too long, the journal lacks its end", self.session_id)
             self._host.agent.replays[self.session_id] = self._replay.updates
-            await adopt(session)
+            await import_agent_history(session)
         return session
 
     async def _usable(self, within: float | None = None) -> Session:

@@ -32,8 +32,8 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.config_options import modes_to_wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.transport import AcpTransport
-from trunkline.session.adopt import as_events
 from trunkline.session.ids import new_id
+from trunkline.session.imported_history import as_events
 
 
 def acp_middleware(transport: AcpTransport | None = None, **options: Unpack[AcpOptions]) -> OwnMiddleware:

@@ -17,8 +17,8 @@ from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.journal import SessionInfo, open_journal
 from trunkline.questions import Form
-from trunkline.session.adopt import as_events, named, unknown_to
 from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.imported_history import as_events, named, unknown_to
 
 
 def talk(*texts: str) -> Conversation:
@@ -87,7 +87,7 @@ def test_only_what_comes_after_the_last_common_message_is_new(
 
 
 @given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 3), max_size=6), st.integers(0, 6))
-def test_what_is_shown_after_an_adoption_ends_as_the_memory_does(
+def test_what_is_shown_after_an_import_ends_as_the_memory_does(
     first: list[int], second: list[int], common: int
 ) -> None:
     known = talk(*(f"k{n}={word}" for n, word in enumerate(first)))

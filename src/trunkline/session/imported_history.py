@@ -1,4 +1,4 @@
-"""Adoption: a session takes over what its agent remembers and the journal does not know.
+"""Imports into a session what its agent remembers, or a client sent, and the journal does not know.
 
 An agent with a memory of its own (a LangGraph thread, for example) may have been used elsewhere. The
 journal is what front ends replay, so whatever the memory has beyond the last message that both know is
@@ -9,7 +9,7 @@ of an ACP agent, knows less than the journal: it only fills a session that has n
 
 What the memory waits for is asked again, so that open questions outlive the journal too.
 
-A conversation that a client sent can be taken over as well (``import_history``).
+A conversation that a client sent can be taken over as well.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from trunkline.session.questions import expiring, named
 from trunkline.session.session import Session
 
 
-async def adopt(session: Session, *, is_new: bool = False) -> None:
+async def import_agent_history(session: Session, *, is_new: bool = False) -> None:
     """Add to the journal what only the agent remembers; ``is_new``: the session was made just now."""
     if session.busy or not session.may_run:
         return
@@ -61,7 +61,7 @@ async def adopt(session: Session, *, is_new: bool = False) -> None:
     session.title.take_first_line(next((message.text for message in news if message.role == "user"), ""))
 
 
-async def import_history(session: Session, events: Iterable[ev.Event]) -> None:
+async def import_client_history(session: Session, events: Iterable[ev.Event]) -> None:
     """Take over a conversation that a client sent, marked untrusted."""
     if not await session.own() or session.last_turn_id is not None:
         raise SessionBusy("only a new session can take over a conversation")
