@@ -229,10 +229,10 @@ async def test_whoever_leaves_the_group_ends_with_the_terminal_too(
         await bystander.wait()
 
 
-async def test_a_keeper_that_somebody_kills_is_told_as_a_killed_command(terminals: Terminals) -> None:
+async def test_a_supervisor_that_somebody_kills_is_told_as_a_killed_command(terminals: Terminals) -> None:
     terminal = await terminals.create(["sh", "-c", "echo $$ $PPID; exec sleep 600"])
-    pid, keeper = map(int, (await wait_for_output(terminal, "\n")).split())
-    os.kill(keeper, signal.SIGKILL)
+    pid, supervisor = map(int, (await wait_for_output(terminal, "\n")).split())
+    os.kill(supervisor, signal.SIGKILL)
     try:
         assert await terminal.wait() == Exit(None, "SIGKILL")
         await terminal.release()
@@ -240,7 +240,7 @@ async def test_a_keeper_that_somebody_kills_is_told_as_a_killed_command(terminal
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_a_command_whose_keeper_cannot_be_started_says_which_file_is_missing(
+async def test_a_command_whose_supervisor_cannot_be_started_says_which_file_is_missing(
     terminals: Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")

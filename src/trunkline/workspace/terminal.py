@@ -3,7 +3,7 @@
 Nothing is on stdin, stdout and stderr are joined, no descriptor is inherited, and there is no shell.
 A command ends when its main process ends, even if something it left behind still holds the pipe
 (asyncio's own ``Process.wait`` would wait for that). What it left behind ends with the terminal, or with
-us, however we end: its keeper, which we start and which starts it, sees to that.
+us, however we end: its supervisor, which we start and which starts it, sees to that.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Terminal:
             await self._process.start(argv, cwd=_name_folder(folder, path), env=env, join_stderr=True)
         except (OSError, TypeError, ValueError) as error:
             why = str(error)
-            # Any other file is not the command: the keeper's interpreter, or the folder.
+            # Any other file is not the command: the supervisor's interpreter, or the folder.
             if isinstance(error, OSError) and error.filename == argv[0]:
                 why = _cause(error.errno or 0)
             raise WorkspaceError(f"{argv[0][:200]!r} cannot be started: {why}") from None

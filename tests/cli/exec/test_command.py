@@ -399,7 +399,7 @@ def test_even_when_it_is_killed_no_command_of_its_goes_on(home: Path) -> None:
         *commands, own = pids_in(line)
         program.kill()
     os.kill(own, signal.SIGKILL)  # what an agent starts by itself is its own business
-    wait_until_gone(*commands)  # Its keeper ends them.
+    wait_until_gone(*commands)  # Its supervisor ends them.
 
 
 def test_a_window_that_closes_leaves_the_turn_settled_and_nothing_running(home: Path) -> None:

@@ -99,7 +99,7 @@ async def test_a_program_gets_its_own_environment_and_no_descriptor_of_ours() ->
     await run.process.close()
 
 
-async def test_a_program_that_left_nothing_behind_has_no_keeper_left() -> None:
+async def test_a_program_that_left_nothing_behind_has_no_supervisor_left() -> None:
     async with running("true") as run:
         await run.process.finished.wait()
         transport = run.process._transport  # pyright: ignore[reportPrivateUsage]

@@ -5,11 +5,11 @@
 * ``environment``: the environment of a child, without our secrets
 * ``foreground``: a program that takes the terminal over for as long as it runs
 * ``interpreter_exit``: the end of this process, which waits for no thread that an agent left behind
-* ``keeper``: the program that starts a child and ends all of its processes: SIGTERM, then SIGKILL
 * ``line_process``: messages as lines over a child's stdin and stdout, and the end of its stderr
 * ``piped_program``: a program over whose pipes plain threads talk
 * ``reloader``: a child that is started again whenever a file changes
 * ``secrets``: keeps our secrets from other processes
+* ``supervisor``: the program that starts a child and ends all of its processes: SIGTERM, then SIGKILL
 * ``tail``: the last bytes of a stream, as text
 * ``terminal_process``: a child process in a pseudo-terminal
 """

@@ -1,8 +1,8 @@
 """A child process and everything that it starts: how to start it, how it ended, and how to end all of it.
 
-Its keeper (``keeper.py``) starts it in a session of its own and adopts what it leaves behind, so that nothing
-of it is left once it is closed, or once this process ends in whatever way. The program gets its own stdin,
-stdout and stderr; the keeper is told and reports over a socket of its own.
+Its supervisor (``supervisor.py``) starts it in a session of its own and adopts what it leaves behind, so that
+nothing of it is left once it is closed, or once this process ends in whatever way. The program gets its own
+stdin, stdout and stderr; the supervisor is told and reports over a socket of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, cast
 
-from trunkline.transports.process import keeper
+from trunkline.transports.process import supervisor
 from trunkline.transports.process.environment import scrub
 
 START = 30.0
@@ -59,12 +59,12 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._grace = grace
         self._transport: asyncio.SubprocessTransport | None = None
         self._started: asyncio.Future[int] | None = None
-        self._keeper: _KeeperConnection | None = None
+        self._supervisor: _SupervisorConnection | None = None
         self._open_pipes: set[int] = set()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._keeper_ended = asyncio.Event()
-        """Set when the keeper has ended, and with it everything that it kept."""
+        self._supervisor_ended = asyncio.Event()
+        """Set when the supervisor has ended, and with it everything that it kept."""
         self._disconnected = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
         self._is_paused = False
@@ -86,31 +86,33 @@ class ChildProcess(asyncio.SubprocessProtocol):
         Without ``stdin`` it reads nothing; with ``join_stderr`` its errors are part of its output. A
         ``terminal`` takes the place of all three, and becomes the terminal of the program's session.
         """
-        request = keeper.request(argv, env, self._grace)
+        request = supervisor.request(argv, env, self._grace)
         loop = asyncio.get_running_loop()
         self._started = loop.create_future()
         self._open_pipes = set() if terminal is not None else {1} if join_stderr else {1, 2}
-        ours, keepers = socket.socketpair()
+        ours, theirs = socket.socketpair()
         try:
-            with keepers:
+            with theirs:
                 await loop.subprocess_exec(
                     lambda: self,
-                    *(sys.executable, "-I", "-S", keeper.__file__, str(keepers.fileno())),
+                    *(sys.executable, "-I", "-S", supervisor.__file__, str(theirs.fileno())),
                     stdin=terminal if terminal is not None else PIPE if stdin else DEVNULL,
                     stdout=PIPE if terminal is None else terminal,
                     stderr=STDOUT if join_stderr else PIPE if terminal is None else terminal,
                     cwd=cwd,
-                    # The keeper's interpreter may need these to find its libraries; the program gets ``env``.
+                    # Its interpreter may need these to find its libraries; the program gets ``env``.
                     env=scrub(os.environ, ["*LD_LIBRARY_PATH"]),
-                    pass_fds=(keepers.fileno(),),
+                    pass_fds=(theirs.fileno(),),
                     start_new_session=True,
                 )
-            _, self._keeper = await loop.create_connection(lambda: _KeeperConnection(self._report), sock=ours)
-            self._keeper.transport.write(request)
+            _, self._supervisor = await loop.create_connection(
+                lambda: _SupervisorConnection(self._report), sock=ours
+            )
+            self._supervisor.transport.write(request)
             async with asyncio.timeout(START):
                 failure = await self._started
         except BaseException as error:
-            if self._keeper is None:
+            if self._supervisor is None:
                 ours.close()
             await self.close(at_once=True)
             if isinstance(error, TimeoutError):
@@ -169,15 +171,15 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the program and all that it started; does nothing once they are gone."""
-        if self._keeper is not None and not self._keeper.transport.is_closing():
-            self._keeper.transport.write(bytes([number]))
+        if self._supervisor is not None and not self._supervisor.transport.is_closing():
+            self._supervisor.transport.write(bytes([number]))
 
     async def kill(self, *, at_once: bool = False) -> None:
         """End the program and all it started: SIGTERM, and SIGKILL after the grace or ``at_once``.
 
         Takes a few seconds at most. A caller that is cancelled meanwhile leaves nothing running.
         """
-        if self._transport is None or self._keeper_ended.is_set():
+        if self._transport is None or self._supervisor_ended.is_set():
             return
         if at_once:
             self._hurry()
@@ -194,8 +196,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
         try:
             await self.kill(at_once=at_once)
         finally:
-            if self._keeper is not None:
-                self._keeper.transport.close()
+            if self._supervisor is not None:
+                self._supervisor.transport.close()
             if self._transport is not None:
                 self._transport.close()
                 # Also when this is cancelled: a loop that ends before the exit is seen leaves a zombie.
@@ -206,24 +208,24 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     async def _end(self) -> None:
         try:
-            if self._keeper is not None:
-                self._keeper.transport.write_eof()  # which is the sign
-                await within(2 * self._grace + MARGIN, self._keeper_ended)
+            if self._supervisor is not None:
+                self._supervisor.transport.write_eof()  # which is the sign
+                await within(2 * self._grace + MARGIN, self._supervisor_ended)
         finally:  # also when the loop is shut down under us
-            if not self._keeper_ended.is_set():
+            if not self._supervisor_ended.is_set():
                 self._hurry()
-        await within(self._grace + MARGIN, self._keeper_ended)
+        await within(self._grace + MARGIN, self._supervisor_ended)
 
     def _hurry(self) -> None:
-        """Make the keeper end all at once."""
+        """Make the supervisor end all at once."""
         if self._transport is not None:
             with suppress(ProcessLookupError):
                 self._transport.terminate()
 
-    # -- what the event loop and the keeper report --
+    # -- what the event loop and the supervisor report --
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the keeper's process."""
+        """Remember the supervisor's process."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
@@ -254,18 +256,18 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._writable.set()
 
     def process_exited(self) -> None:
-        """Note that the keeper has ended."""
-        self._keeper_ended.set()
+        """Note that the supervisor has ended."""
+        self._supervisor_ended.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the keeper and all pipes are gone."""
+        """Note that the supervisor and all pipes are gone."""
         self._disconnected.set()
 
     def _report(self, word: bytes, number: int) -> None:
-        """Take a word of the keeper: started, failed, exited; gone is its own end, and then all is over."""
+        """Take a word of the supervisor: started, failed, exited; gone is its own end: then all is over."""
         assert self._started is not None
         if not self._started.done():
-            # A keeper that is gone without a word was killed.
+            # A supervisor that is gone without a word was killed.
             self._started.set_result(errno.ECHILD if word == b"gone" else number)
         if word == b"exited" or (word == b"gone" and self.exit is None):
             self.exit = _read_exit(number)
@@ -292,8 +294,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
         return cast("asyncio.Transport", self._transport.get_pipe_transport(fd))
 
 
-class _KeeperConnection(asyncio.Protocol):
-    """Our end of the socket to a keeper: its words, one a line, and its end."""
+class _SupervisorConnection(asyncio.Protocol):
+    """Our end of the socket to a supervisor: its words, one a line, and its end."""
 
     transport: asyncio.Transport
 

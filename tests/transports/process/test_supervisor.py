@@ -1,4 +1,4 @@
-"""The keeper: a process that starts one command and ends everything that the command started."""
+"""The supervisor: a process that starts one command and ends everything that the command started."""
 
 import os
 import signal
@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from tests.process_state import is_alive, wait_until_gone
 
-from trunkline.transports.process import keeper
+from trunkline.transports.process import supervisor
 
-PROGRAM = [sys.executable, "-I", "-S", keeper.__file__]
+PROGRAM = [sys.executable, "-I", "-S", supervisor.__file__]
 WITHOUT_PROCFS = f"""
 import sys
-sys.path.insert(0, {str(Path(keeper.__file__).parent)!r})
-import keeper
-keeper.PROC = "/no/such/place"
-keeper.Keeper().run()
+sys.path.insert(0, {str(Path(supervisor.__file__).parent)!r})
+import supervisor
+supervisor.PROC = "/no/such/place"
+supervisor.Supervisor().run()
 """
 TREE = """
 trap '' TERM
@@ -32,12 +32,12 @@ while :; do sleep 1; done
 
 
 class Kept:
-    """A keeper, and what it reports."""
+    """A supervisor, and what it reports."""
 
     def __init__(self, program: list[str], *argv: str, grace: float = 0.2) -> None:
-        self.control, keepers = socket.socketpair()
-        with keepers:
-            number = keepers.fileno()
+        self.control, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
             self.process = subprocess.Popen(
                 [*program, str(number)],
                 pass_fds=[number],
@@ -46,7 +46,7 @@ class Kept:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self.control.sendall(keeper.request(argv, {"PATH": os.environ["PATH"], "A": "b=c"}, grace))
+        self.control.sendall(supervisor.request(argv, {"PATH": os.environ["PATH"], "A": "b=c"}, grace))
         self.control.settimeout(20)
         self.reports = self.control.makefile()
 
@@ -88,7 +88,7 @@ def test_it_says_how_a_command_starts_and_ends() -> None:
     assert (missing.reported(), missing.close()) == ("failed 2", 0)
 
 
-def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
+def test_what_a_supervisor_does_to_signals_is_undone_in_its_command() -> None:
     touched = sum(
         1 << number - 1
         for number in (
@@ -124,12 +124,12 @@ def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
 def test_all_end_when_its_starter_is_killed() -> None:
     starter = f"""
 import socket, subprocess, sys, time
-from trunkline.transports.process import keeper
-ours, keepers = socket.socketpair()
-number = keepers.fileno()
+from trunkline.transports.process import supervisor
+ours, theirs = socket.socketpair()
+number = theirs.fileno()
 kept = subprocess.Popen([*{PROGRAM!r}, str(number)], pass_fds=[number], start_new_session=True)
-keepers.close()
-ours.sendall(keeper.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
+theirs.close()
+ours.sendall(supervisor.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
 time.sleep(600)
 """
     with subprocess.Popen(
@@ -143,7 +143,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system tells a child that its parent died")
-def test_a_command_ends_with_a_keeper_that_is_killed() -> None:
+def test_a_command_ends_with_a_supervisor_that_is_killed() -> None:
     kept = Kept(PROGRAM, "sh", "-c", "trap '' TERM HUP INT; echo $$; while :; do sleep 1; done")
     (pid,) = kept.pids(1)
     kept.process.kill()
@@ -168,9 +168,9 @@ def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
 
 
 def test_a_request_that_ends_too_soon_starts_nothing() -> None:
-    ours, keepers = socket.socketpair()
-    with ours, keepers:
-        process = subprocess.Popen([*PROGRAM, str(keepers.fileno())], pass_fds=[keepers.fileno()])
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen([*PROGRAM, str(theirs.fileno())], pass_fds=[theirs.fileno()])
         ours.sendall(b"half")
         ours.shutdown(socket.SHUT_WR)
         assert process.wait(20) == 1

@@ -1,16 +1,16 @@
-"""The keeper of one command: starts it, reports how it ended, and leaves nothing of it behind.
+"""The supervisor of one command: starts it, reports how it ended, and leaves nothing of it behind.
 
-It is a program of its own between us and the command (``python -I -S keeper.py FD``), and knows only the
-standard library. Processes that the command leaves behind become the keeper's children ("subreaper",
+It is a program of its own between us and the command (``python -I -S supervisor.py FD``), and knows only the
+standard library. Processes that the command leaves behind become the supervisor's children ("subreaper",
 https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html), also a daemon that left its group
-by ``setsid``. So the keeper finds all of them; and as only the keeper waits for its children, the number of
-a dead one cannot belong to another process by the time it is signalled.
+by ``setsid``. So the supervisor finds all of them; and as nobody else waits for its children, the number of a
+dead one cannot belong to another process by the time it is signalled.
 
 * stdin, stdout and stderr are the command's.
 * FD is a socket to us. It brings the request, and then the numbers of signals, a byte each, which the
-  keeper sends to all processes. When it ends, because we closed it or died, all processes are ended: by
-  SIGTERM, and after a grace period by SIGKILL. SIGTERM to the keeper means: without the grace. The keeper
-  writes lines: ``started``, ``failed ERRNO``, ``exited CODE`` (negative: by that signal).
+  supervisor sends to all processes. When it ends, because we closed it or died, all processes are ended: by
+  SIGTERM, and after a grace period by SIGKILL. SIGTERM to the supervisor means: without the grace. It writes
+  lines: ``started``, ``failed ERRNO``, ``exited CODE`` (negative: by that signal).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PARENT_DEATH_SIGNAL, _SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SU
 
 
 def request(argv: Sequence[str], env: Mapping[str, str], grace: float) -> bytes:
-    """Write what a keeper reads: the command, its variables, and the seconds of grace."""
+    """Write what a supervisor reads: the command, its variables, and the seconds of grace."""
     texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
     if any("\0" in text for text in texts) or any("=" in name for name in env):
         raise ValueError("an argument or a variable has a character that the system does not allow")
@@ -39,7 +39,7 @@ def request(argv: Sequence[str], env: Mapping[str, str], grace: float) -> bytes:
     return HEAD.pack(grace, len(argv), len(body)) + body
 
 
-class Keeper:
+class Supervisor:
     """Runs one command and adopts what it leaves."""
 
     def __init__(self) -> None:
@@ -80,13 +80,13 @@ class Keeper:
     def _start(self, argv: list[bytes], env: dict[bytes, bytes]) -> int:
         """Start the command in a session of its own; gives the errno if it does not start, else 0."""
         failing, failed = os.pipe()
-        keeper = os.getpid()
+        supervisor = os.getpid()
         self._leader = os.fork()
         if self._leader == 0:
             try:
-                # Whoever kills every Python leaves the command without a keeper.
+                # Whoever kills every Python leaves the command without a supervisor.
                 _set_process(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-                if os.getppid() != keeper:
+                if os.getppid() != supervisor:
                     os._exit(127)
                 for number in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores these
                     signal.signal(number, signal.SIG_DFL)
@@ -225,4 +225,4 @@ def _pass(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    Keeper().run()
+    Supervisor().run()
