@@ -6,7 +6,7 @@ from mcp.types import ErrorData
 
 from mcp import McpError
 from trunkline.mcp.client import explain_failure
-from trunkline.mcp.connections import Connection, Program, Site
+from trunkline.mcp.server_settings import Connection, Program, Site
 from trunkline.protocols.jsonrpc.framing import Oversize
 from trunkline.transports.process.line_process import LineProcess
 

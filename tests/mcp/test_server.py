@@ -16,8 +16,8 @@ from tests.hubs import until
 
 from trunkline.agents.langchain.tools.current_call import Call
 from trunkline.mcp import server as module
-from trunkline.mcp.connections import read_connections
 from trunkline.mcp.server import CallFailed, Server
+from trunkline.mcp.server_settings import read_connections
 
 INVALID = Path(__file__).parents[1] / "agents/langchain/servers/invalid_result_server.py"
 

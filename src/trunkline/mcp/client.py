@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from mcp import ClientSession, McpError, types
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.mcp.checked_transport import CheckedTransport, NotAllowed
-from trunkline.mcp.connections import Connection, Program, Site
+from trunkline.mcp.server_settings import Connection, Program, Site
 from trunkline.transports.process.line_process import LineProcess
 
 log = logging.getLogger("trunkline.mcp")

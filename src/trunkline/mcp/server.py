@@ -22,7 +22,7 @@ from trunkline._version import __version__
 from trunkline.errors import AgentError
 from trunkline.mcp.calls import RunningCall, RunningCalls, show_progress
 from trunkline.mcp.client import Client, explain_failure, open_connection
-from trunkline.mcp.connections import Connection, Site
+from trunkline.mcp.server_settings import Connection, Site
 from trunkline.transports.process.line_process import LineProcess
 
 log = logging.getLogger("trunkline.mcp")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.middleware.session import Snapshots, StateMapper
     from trunkline.agents.langchain.permissions.decide import Always, Describe, PermissionRule
     from trunkline.agents.langchain.user_functions import SessionIdExtractor
-    from trunkline.mcp.connections import Servers
+    from trunkline.mcp.server_settings import Servers
     from trunkline.protocols.acp import wire
     from trunkline.tools.naming import KindMapper
 

@@ -19,7 +19,7 @@ from trunkline.agents.langchain.tools.attached_servers import (
 )
 from trunkline.agents.langchain.tools.session_tools import wait_for_tools
 from trunkline.errors import ConfigurationError
-from trunkline.mcp.connections import Servers, read_connections
+from trunkline.mcp.server_settings import Servers, read_connections
 from trunkline.session.handles import in_loop
 
 log = logging.getLogger("trunkline.langchain")

@@ -29,7 +29,7 @@ from trunkline.agents.langchain.user_functions import SessionIdExtractor, check_
 from trunkline.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from trunkline.mcp.connections import Servers
+    from trunkline.mcp.server_settings import Servers
 
 Snapshots = Literal["initial", "final", "all", "none"]
 StateMapper = Callable[[dict[str, Any]], Any]

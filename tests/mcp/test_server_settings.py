@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.mcp.connections import Program, Site, read_connections
+from trunkline.mcp.server_settings import Program, Site, read_connections
 
 STDIO_AND_WEB = "known are stdio (command, args, env), http or sse (url, headers)"
 
