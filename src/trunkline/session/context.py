@@ -39,7 +39,7 @@ from trunkline.workspace.always import command_in
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
-    from trunkline.workspace.access import TerminalsAccess
+    from trunkline.workspace.terminal_access import TerminalsAccess
 
 __all__ = [
     "CURRENT",

@@ -15,8 +15,8 @@ from trunkline.options import ConfigOption
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
-    from trunkline.workspace.access import TerminalsAccess
     from trunkline.workspace.guard import AccessGuard
+    from trunkline.workspace.terminal_access import TerminalsAccess
 
 Run = Callable[[Any], AsyncIterator[Any]]
 """A turn without a prompt: is given its TurnContext, and yields what ``Agent.run`` may yield."""

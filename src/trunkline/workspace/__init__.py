@@ -3,7 +3,6 @@
 ``Files`` and ``Terminals`` enforce where; ``Policy`` says whether. They do not know each other: the session
 gives both a guard (``guard.py``) that asks its policy.
 
-* ``access``: what an agent can rely on in terminals, ours or the editor's
 * ``always``: what an "always" covers
 * ``call_paths``: the paths that a call names, by its arguments
 * ``command_lines``: which programs a command may run, and whether that can be told
@@ -22,6 +21,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``rules``: requests, and what a rule matches
 * ``runners``: programs that run other programs
 * ``terminal``: one command and its output
+* ``terminal_access``: what an agent can rely on in terminals, ours or the editor's
 * ``terminals``: the commands of a session
 """
 

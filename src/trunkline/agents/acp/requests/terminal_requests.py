@@ -17,9 +17,9 @@ from trunkline.errors import WorkspaceError
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from trunkline.workspace.access import TerminalAccess
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.terminal import TerminalOutputView
+from trunkline.workspace.terminal_access import TerminalAccess
 
 STORED_OUTPUT = 1024 * 1024
 """How many characters of one terminal's output are stored."""
