@@ -23,7 +23,7 @@ from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 from trunkline.workspace.always import command_in, coverage_of, folder_in, variables_in
 from trunkline.workspace.call_paths import paths_of
-from trunkline.workspace.own_names import own_file_in
+from trunkline.workspace.own_files_in_commands import own_file_in
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.protected import Protection

@@ -12,7 +12,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``files``: reads, writes, lists and removes files
 * ``guard``: what files and terminals ask before an agent's access
 * ``launch_rules``: what a command must be before it is started
-* ``own_names``: whether a command names a file that we obey
+* ``own_files_in_commands``: whether a command names a file that we obey
 * ``patterns``: patterns for paths and command lines
 * ``policy``: what an agent may do: ask, allow or deny
 * ``policy_file``: policies by name or from a file

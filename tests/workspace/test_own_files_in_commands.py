@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.own_files import protect_own_file
-from trunkline.workspace.own_names import own_file_in
+from trunkline.workspace.own_files_in_commands import own_file_in
 
 
 @pytest.fixture
