@@ -1,4 +1,4 @@
-"""The folders: tests mirror src, and each package's docstring lists its modules."""
+"""The folders: tests mirror src, each package's docstring lists its modules, and docs name files that exist."""
 
 import ast
 import re
@@ -12,6 +12,7 @@ NEEDS_TESTS = 100
 """Lines above which a module has a test file of its own."""
 PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
 ENTRY = re.compile(r"^\* ``(\w+)``: \S.*\S$", re.MULTILINE)
+NAMED_FILE = re.compile(r"`((?:\w+/)+\w+\.py)`")
 
 
 def expected_test(module: Path) -> Path:
@@ -32,3 +33,10 @@ def test_a_packages_docstring_lists_its_modules_in_one_line_each(package: Path) 
     modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
     assert ENTRY.findall(docstring) == sorted(modules | folders)
+
+
+@pytest.mark.parametrize("page", ["architecture", "security"])
+def test_the_files_that_a_page_about_the_code_names_exist(page: str) -> None:
+    named = NAMED_FILE.findall((ROOT / f"docs/{page}.md").read_text("utf-8"))
+    assert named
+    assert [path for path in named if not (SOURCE / path).is_file()] == []
