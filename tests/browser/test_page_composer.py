@@ -200,6 +200,34 @@ def test_a_message_is_edited_and_answered_again(converse: Converse) -> None:
     assert len(page.texts(ANSWER)) == 1
 
 
+def test_two_messages_that_are_answered_again_at_once_take_their_turn(converse: Converse) -> None:
+    talk = converse()
+    page = talk.page
+    for words in ("the first", "the second"):
+        talk.say(words)
+        talk.hears(words)
+        talk.rests()
+    # The network holds commands back until both were asked for.
+    page.evaluate(
+        "const real = window.fetch;"
+        "const held = new Promise((release) => { window.release = release; });"
+        "window.fetch = async (...args) => {"
+        "  if (args[1]?.method === 'POST') await held;"
+        "  return real(...args);"
+        "};"
+    )
+    page.click(f"{PERSON}:has-text('the second') button", "Answer again")
+    page.click(f"{PERSON}:has-text('the first') button", "Answer again")
+    page.click("dialog button", "Answer again")
+    page.miss("dialog")
+    page.evaluate("window.release()")
+    page.miss(f"{PERSON}:has-text('the second')")
+    talk.hears("the first")
+    talk.rests()
+    assert page.texts(f"{PERSON} .said") == ["the first"]
+    assert len(page.texts(ANSWER)) == 1
+
+
 def test_the_focus_goes_where_one_goes_on_when_a_message_is_edited_or_answered_again(
     converse: Converse,
 ) -> None:

@@ -137,3 +137,8 @@ export interface Conversation {
   usage: ContextUsage | null;
 }
 
+/** Whether the last turn goes on: it works, or waits for answers. */
+export function isRunning(folded: Conversation): boolean {
+  const status = folded.turns.at(-1)?.status;
+  return status === "running" || status === "suspended";
+}

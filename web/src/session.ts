@@ -1,5 +1,6 @@
 // One session on the page: what the server says, folded once per frame, and what is on its way to the server.
 
+import { isRunning } from "./conversation";
 import { filledConversation } from "./fill";
 import { Folder } from "./fold";
 import { Marks, type Mark } from "./marks";
@@ -49,6 +50,7 @@ export class LiveSession {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settling: ReturnType<typeof setTimeout> | undefined;
   #planTurn: string | null = null;
+  #replacing: Promise<void> | null = null;
   #waiting = new Map<string, Content[]>();
   #times = new Map<string, { from: number; to: number | null }>();
 
@@ -113,6 +115,22 @@ export class LiveSession {
       this.#sent(key);
       throw error;
     }
+  }
+
+  /** Go back to before a message and send this in its place; one after the other, as each takes back what the last one sent. */
+  replace(before: string | null, content: Content[]): Promise<void> {
+    const earlier = this.#replacing;
+    const { conversation, sending } = this.state.value;
+    const running = earlier !== null || sending.length > 0 || isRunning(conversation);
+    const work = (earlier ?? Promise.resolve()).catch(() => {}).then(async () => {
+      if (running) await this.send({ type: "cancel" });
+      await this.send({ type: "rewind", to_message_id: before });
+      await this.prompt(content);
+    });
+    this.#replacing = work;
+    return work.finally(() => {
+      if (this.#replacing === work) this.#replacing = null;
+    });
   }
 
   #schedule(): void {

@@ -5,12 +5,13 @@ import { PlanCard } from "../cards/plan";
 import { Composer } from "../composer/composer";
 import { Queue } from "../composer/queue";
 import { Inspector } from "../inspector/inspector";
+import { isRunning } from "../conversation";
 import type { Answer, Content, Message, Prompt } from "../model";
 import { textOf } from "../model";
 import { api, request, sessionPath, type PageInfo, type SessionRow } from "../net/api";
 import { LiveSession } from "../session";
 import { useStore } from "../store";
-import { isRunning, Transcript } from "../transcript/transcript";
+import { Transcript } from "../transcript/transcript";
 import { TurnActions } from "../transcript/turn_actions";
 import { Confirm } from "./dialog";
 import { Glyph } from "./glyph";
@@ -143,9 +144,7 @@ function Live(props: LiveProps) {
       // What had the focus goes with the message. In the next frame, when a dialog that asked is gone.
       requestAnimationFrame(() => focusComposer());
       try {
-        if (isRunning(latest.current)) await live.send({ type: "cancel" });
-        await live.send({ type: "rewind", to_message_id: before });
-        await live.prompt(content);
+        await live.replace(before, content);
       } catch (error) {
         setUnsent(content);
         tellError(error);

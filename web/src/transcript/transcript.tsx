@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Conversation } from "../model";
+import { isRunning, type Conversation } from "../conversation";
 import type { Answering } from "../questions/question";
 import type { SessionState } from "../session";
 import { Glyph } from "../shell/glyph";
@@ -102,11 +102,6 @@ export function Transcript({ state, answer, welcome }: Props) {
       <Announcer folded={folded} sending={sending.length > 0} />
     </div>
   );
-}
-
-export function isRunning(folded: Conversation): boolean {
-  const status = folded.turns.at(-1)?.status;
-  return status === "running" || status === "suspended";
 }
 
 /** Whether the agent works and shows nothing that grows: no text at the end, no call at work, no question. */
