@@ -13,7 +13,7 @@ from tests.strategies import sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.grammar import RULES, Grammar, Phase, Violation
-from trunkline.grammar.memory import REMEMBERED, Memory
+from trunkline.grammar.known_ids import REMEMBERED, KnownIds
 from trunkline.questions import Form, Permission
 
 START = ev.TurnStarted(turn_id="t1")
@@ -623,12 +623,12 @@ def test_what_is_remembered_of_a_session_does_not_grow_with_it() -> None:
     grammar = Grammar()
     for event in a_long_session(REMEMBERED * 3):
         grammar.feed(event)
-    held: list[Any] = [value for holder in (grammar, grammar.memory) for value in vars_of(holder).values()]
+    held: list[Any] = [value for holder in (grammar, grammar.known_ids) for value in vars_of(holder).values()]
     assert max(len(value) for value in held if hasattr(value, "__len__")) <= REMEMBERED
 
 
-def vars_of(holder: Grammar | Memory) -> dict[str, Any]:
-    return msgspec.structs.asdict(holder) if isinstance(holder, Memory) else vars(holder)
+def vars_of(holder: Grammar | KnownIds) -> dict[str, Any]:
+    return msgspec.structs.asdict(holder) if isinstance(holder, KnownIds) else vars(holder)
 
 
 def test_an_id_that_comes_again_in_every_turn_is_never_forgotten() -> None:
@@ -643,9 +643,12 @@ def test_what_is_remembered_is_the_same_in_the_writer_and_in_a_reader() -> None:
     for event in a_long_session(REMEMBERED + 200):
         for output in grammar.feed(event):
             reader.feed(output)
-    assert (reader.memory, list(reader.memory.calls)) == (grammar.memory, list(grammar.memory.calls))
-    copied = msgspec.json.decode(msgspec.json.encode(grammar.memory), type=Memory)
-    assert copied == grammar.memory
+    assert (reader.known_ids, list(reader.known_ids.calls)) == (
+        grammar.known_ids,
+        list(grammar.known_ids.calls),
+    )
+    copied = msgspec.json.decode(msgspec.json.encode(grammar.known_ids), type=KnownIds)
+    assert copied == grammar.known_ids
 
 
 def test_a_rewind_to_a_message_that_is_long_forgotten_frees_all_that_came_after_it() -> None:
@@ -665,7 +668,7 @@ def test_a_turn_does_not_look_at_the_calls_of_the_turns_before_it() -> None:
             return super().items()
 
     grammar = Grammar()
-    for holder in (grammar, grammar.memory):
+    for holder in (grammar, grammar.known_ids):
         for name, value in vars_of(holder).items():
             if isinstance(value, dict):
                 setattr(holder, name, Counted())

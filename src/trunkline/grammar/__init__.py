@@ -1,8 +1,8 @@
 """The grammar: which events may follow which, and the repair of a stream that breaks the rules.
 
 * ``event_check``: checks the fields of an agent's events
+* ``known_ids``: the newest ids of earlier turns, which a grammar still knows
 * ``machine``: carries out the tables: makes any stream of events legal
-* ``memory``: the newest ids of earlier turns
 * ``table``: the legal order of events as tables, and the theory behind them
 """
 

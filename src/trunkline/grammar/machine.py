@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.grammar.memory import KnownCall, Memory, keep
+from trunkline.grammar.known_ids import KnownCall, KnownIds, keep
 from trunkline.grammar.table import IN_TURN, RULES, STATUS_TABLE, TURN_TABLE, Action, Phase
 
 _VIOLATIONS = 100  # How many broken rules are remembered.
@@ -35,7 +35,7 @@ class Grammar:
         self.violations: list[Violation] = []
         self.questions: dict[str, ev.Asked] = {}
         """The questions that are open now."""
-        self.memory = Memory()
+        self.known_ids = KnownIds()
         """What is known of earlier turns; all there is to know while no turn runs."""
         self._open_calls: dict[str, KnownCall] = {}
         self._lanes: dict[str, bool] = {}
@@ -51,9 +51,9 @@ class Grammar:
         """The rules that were broken and reported since the last turn began."""
         return frozenset(self._reported)
 
-    def recall(self, memory: Memory, turn_id: str | None, reported: Iterable[str]) -> None:
+    def recall(self, known_ids: KnownIds, turn_id: str | None, reported: Iterable[str]) -> None:
         """Go on after turns that another grammar read; no turn is open."""
-        self.memory, self.turn_id = memory, turn_id
+        self.known_ids, self.turn_id = known_ids, turn_id
         self._reported = set(reported)
 
     def feed(self, event: ev.Event, /) -> list[ev.Event]:
@@ -127,7 +127,7 @@ class Grammar:
             case Action.IGNORE:
                 return []
             case Action.REJECT:
-                known = type(event) is ev.Answered and event.question_id in self.memory.asked
+                known = type(event) is ev.Answered and event.question_id in self.known_ids.asked
                 return [] if known else self.report("after-end", _name(event))
 
     def _resumed(self, out: list[ev.Event]) -> list[ev.Event]:
@@ -198,7 +198,7 @@ class Grammar:
             out.append(ev.StepFinished(turn_id=self.turn_id, lane=lane, step_id=step[1]))
         if lane is None:
             for compaction_id in self._compacting:
-                keep(self.memory.compacted, compaction_id, None)
+                keep(self.known_ids.compacted, compaction_id, None)
                 ended = ev.Compaction(compaction_id=compaction_id, status=status, error=reason)
                 out.append(msgspec.structs.replace(ended, turn_id=self.turn_id))
             self._compacting.clear()
@@ -233,14 +233,14 @@ class Grammar:
         return out
 
     def _user(self, event: ev.UserMessage) -> list[ev.Event]:
-        owner = self.memory.messages.get(event.message_id)
+        owner = self.known_ids.messages.get(event.message_id)
         if owner is not None and owner.person:
             return []
         if owner is not None:
             # The agent has a message of this id: what the person says must not vanish in it.
             message_id = self._renamed(event.message_id)
             return self._user(msgspec.structs.replace(event, message_id=message_id))
-        self.memory.add_message(event.message_id, self.turn_id, person=True)
+        self.known_ids.add_message(event.message_id, self.turn_id, person=True)
         return [event]
 
     def _piece(self, event: Any) -> list[ev.Event]:
@@ -263,9 +263,9 @@ class Grammar:
 
         An id of the person's, or of an earlier turn, would append to a message that is over.
         """
-        owner = self.memory.messages.get(message_id)
+        owner = self.known_ids.messages.get(message_id)
         if owner is None:
-            self.memory.add_message(message_id, self.turn_id)
+            self.known_ids.add_message(message_id, self.turn_id)
         elif owner.person or owner.turn_id != self.turn_id:
             return self._own(self._renamed(message_id))
         return message_id
@@ -282,11 +282,11 @@ class Grammar:
             if message_id != event.message_id:
                 event = msgspec.structs.replace(event, message_id=message_id)
         call = self._open_calls[call_id] = KnownCall(self.turn_id, event.lane)
-        self.memory.add_call(call_id, call)
+        self.known_ids.add_call(call_id, call)
         return [event]
 
     def _find(self, call_id: str) -> KnownCall | None:
-        return self._open_calls.get(call_id) or self.memory.calls.get(call_id)
+        return self._open_calls.get(call_id) or self.known_ids.calls.get(call_id)
 
     def _free_id(self, call_id: str) -> str:
         """Give the id under which this turn announces a call.
@@ -349,14 +349,14 @@ class Grammar:
         return out if event == empty else [*out, event]
 
     def _terminal(self, event: ev.TerminalOutput) -> list[ev.Event]:
-        if event.terminal_id in self.memory.exited:
+        if event.terminal_id in self.known_ids.exited:
             return self.report("closed-terminal", event.terminal_id)
         if event.exited:
-            keep(self.memory.exited, event.terminal_id, None)
+            keep(self.known_ids.exited, event.terminal_id, None)
         return [event] if event.data or event.exited else []
 
     def _ask(self, event: ev.Asked) -> list[ev.Event]:
-        if event.question_id in self.memory.asked:
+        if event.question_id in self.known_ids.asked:
             return []
         out: list[ev.Event] = []
         call_id = getattr(event.question, "call_id", None)
@@ -367,14 +367,14 @@ class Grammar:
             if named.call_id != call_id:
                 question = msgspec.structs.replace(event.question, call_id=named.call_id)
                 event = msgspec.structs.replace(event, question=question)
-        keep(self.memory.asked, event.question_id, None)
+        keep(self.known_ids.asked, event.question_id, None)
         self.questions[event.question_id] = event
         return [*out, event]
 
     def _answer(self, event: ev.Answered) -> list[ev.Event]:
         if self.questions.pop(event.question_id, None) is not None:
             return [event]
-        known = event.question_id in self.memory.asked
+        known = event.question_id in self.known_ids.asked
         return [] if known else self.report("unknown-question", event.question_id)
 
     def _step_started(self, event: ev.StepStarted) -> list[ev.Event]:
@@ -437,24 +437,24 @@ class Grammar:
         return [event]
 
     def _activity(self, event: ev.Activity) -> list[ev.Event]:
-        if event.content is None and event.activity_id not in self.memory.activities:
+        if event.content is None and event.activity_id not in self.known_ids.activities:
             return self.report("unknown-activity", event.activity_id)
-        keep(self.memory.activities, event.activity_id, None)
+        keep(self.known_ids.activities, event.activity_id, None)
         return [event]
 
     def _compaction(self, event: ev.Compaction) -> list[ev.Event]:
-        if event.compaction_id in self.memory.compacted:
+        if event.compaction_id in self.known_ids.compacted:
             return []
         if event.status == "in_progress":
             self._compacting[event.compaction_id] = None
         else:
             self._compacting.pop(event.compaction_id, None)
-            keep(self.memory.compacted, event.compaction_id, None)
+            keep(self.known_ids.compacted, event.compaction_id, None)
         return [event]
 
     def _rewound(self, event: ev.Rewound) -> list[ev.Event]:
         # The ids behind the place are free again: a client may send an edited message under its old id.
-        self.memory.free_messages(event.to_message_id)
+        self.known_ids.free_messages(event.to_message_id)
         return [event]
 
     _checks: ClassVar[dict[type[ev.Event], Callable[[Grammar, Any], list[ev.Event]]]] = {

@@ -127,7 +127,7 @@ class BaseSession(ABC):
     @property
     def question_ids(self) -> Collection[str]:
         """The ids of all questions that were asked in this session."""
-        return self.event_stream.grammar.memory.asked
+        return self.event_stream.grammar.known_ids.asked
 
     @property
     def answered_by(self) -> Mapping[str, str | None]:

@@ -17,7 +17,7 @@ from trunkline.commands import Prompt
 from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.grammar import Grammar, Phase
-from trunkline.grammar.memory import Memory
+from trunkline.grammar.known_ids import KnownIds
 from trunkline.options import ConfigOption
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
@@ -35,7 +35,7 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The newest event."""
     turn_id: str | None = None
     turn_ended_at: float = 0.0
-    memory: Memory
+    memory: KnownIds
     reported: tuple[str, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     turn_starts: dict[str, int] = {}
@@ -174,7 +174,7 @@ class OpenState:
                 last=self.last,
                 turn_id=grammar.turn_id,
                 turn_ended_at=self.turn_ended_at,
-                memory=grammar.memory,
+                memory=grammar.known_ids,
                 reported=tuple(sorted(grammar.reported)),
                 receipts=tuple(self.receipts.by_prompt.values()),
                 turn_starts=dict(self.receipts.turn_starts),

@@ -87,7 +87,7 @@ class Steering:
 
     def _join(self, turn: Turn, prompt_id: str, prompt: Prompt) -> Prompt:
         """Journal a message in the turn that took it."""
-        message_id, known = prompt.message_id, self._session.event_stream.grammar.memory.messages
+        message_id, known = prompt.message_id, self._session.event_stream.grammar.known_ids.messages
         if message_id is None or message_id in known:
             message_id = new_id("message")
         self._session.event_stream.emit(

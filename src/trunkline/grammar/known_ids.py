@@ -35,7 +35,7 @@ class KnownCall(msgspec.Struct, array_like=True, gc=False):
     status: ToolStatus = "pending"
 
 
-class Memory(msgspec.Struct):
+class KnownIds(msgspec.Struct):
     """The ids of a session that are remembered across its turns."""
 
     messages: dict[str, Owner] = {}
