@@ -16,7 +16,7 @@ import msgspec
 
 from trunkline.demos.finance.answers.about import explain, greet, help_text
 from trunkline.demos.finance.answers.figures import TOP
-from trunkline.demos.finance.answers.words import answer
+from trunkline.demos.finance.answers.step_answers import answer
 from trunkline.demos.finance.commands import question_of
 from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
 from trunkline.demos.finance.questions.intent import Intent, Reading

@@ -5,5 +5,5 @@
 * ``figures``: answers about spending, income and comparisons
 * ``findings``: answers about unusual charges, subscriptions, budgets and accounts
 * ``phrases``: how money, counts, periods and filters are written
-* ``words``: the answer to a step, from the result of its tool
+* ``step_answers``: the answer to a step, from the result of its tool
 """
