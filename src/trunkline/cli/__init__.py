@@ -9,7 +9,6 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``browser``: opens the page in a browser
 * ``chat``: ``trunkline chat``
 * ``completion``: ``trunkline completion``
-* ``completions``: what the Tab key offers: TARGETs, sessions and policies
 * ``config``: ``trunkline config``
 * ``config_option``: ``--config``: trunkline.toml, and the question before a found one is used
 * ``diagnosis``: ``trunkline check``, ``doctor``, ``record``, ``replay`` and ``bundle``
@@ -31,6 +30,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``sessions``: ``trunkline sessions``
 * ``signals``: Ctrl-C, SIGTERM and a closed window
 * ``start``: the start of every command that runs an agent
+* ``tab_suggestions``: what the Tab key offers: TARGETs, sessions and policies
 * ``target_argument``: the argument TARGET, with the names of trunkline.toml
 * ``terminal``: what a person at a terminal sees and types
 * ``units``: ages and sizes as a person writes them

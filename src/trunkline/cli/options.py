@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from trunkline.cli.completions import complete_policies, complete_sessions
 from trunkline.cli.config_option import config_of, config_option
+from trunkline.cli.tab_suggestions import complete_policies, complete_sessions
 from trunkline.env_file import load_env_file
 from trunkline.errors import ConfigurationError
 from trunkline.journal.address import DEFAULT_TEXT, parse_address

@@ -16,7 +16,6 @@ import click
 from trunkline.agents.interface import Agent, HasCommand
 from trunkline.agents.targets import name_target
 from trunkline.cli.browser import OpenedPage
-from trunkline.cli.completions import complete_targets
 from trunkline.cli.config_option import config_of
 from trunkline.cli.first_launch import confirm_launch, yes_option
 from trunkline.cli.logs import show_access_log
@@ -24,6 +23,7 @@ from trunkline.cli.options import FOLDER, env_file_option, journal_option, polic
 from trunkline.cli.reloading import reload_server
 from trunkline.cli.server_extra import needs_server_extra
 from trunkline.cli.start import prepare_process
+from trunkline.cli.tab_suggestions import complete_targets
 from trunkline.cli.target_argument import from_config
 from trunkline.cli.terminal.waiting import shown_waiting
 from trunkline.cli.units import parse_age, parse_size, parse_wait

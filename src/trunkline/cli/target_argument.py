@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from trunkline.cli.completions import complete_targets
 from trunkline.cli.config_option import config_of
+from trunkline.cli.tab_suggestions import complete_targets
 from trunkline.config_file import Config
 from trunkline.errors import did_you_mean
 

@@ -16,7 +16,6 @@ from typing import Any
 import click
 
 from trunkline._version import __version__
-from trunkline.cli.completions import complete_sessions
 from trunkline.cli.config_option import config_of
 from trunkline.cli.diagnosis.doctor_steps import examine
 from trunkline.cli.diagnosis.redaction import Redactor
@@ -24,6 +23,7 @@ from trunkline.cli.journals import find_session
 from trunkline.cli.options import journal_option
 from trunkline.cli.sessions.reading import use_journal
 from trunkline.cli.signals import end_by_signals
+from trunkline.cli.tab_suggestions import complete_sessions
 from trunkline.config_file import Config
 from trunkline.env_file import read_env_file
 from trunkline.errors import ConfigurationError

@@ -12,7 +12,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from trunkline.agents.targets import name_target
-from trunkline.cli.completions import complete_targets
 from trunkline.cli.config_option import config_of
 from trunkline.cli.init.agent_launch import (
     Launch,
@@ -26,6 +25,7 @@ from trunkline.cli.init.places import this_machine
 from trunkline.cli.init.setup import Choices, set_up, take_out
 from trunkline.cli.init.variables import PLAIN, parse_variables, provider_keys
 from trunkline.cli.options import journal_option
+from trunkline.cli.tab_suggestions import complete_targets
 from trunkline.cli.target_argument import from_config
 from trunkline.errors import ConfigurationError, did_you_mean
 from trunkline.safe_text import escape

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from trunkline.cli.completions import complete_sessions
 from trunkline.cli.journals import find_session, opened_journal
 from trunkline.cli.options import journal_option
+from trunkline.cli.tab_suggestions import complete_sessions
 from trunkline.errors import ConfigurationError
 from trunkline.exports.formats import FORMATS
 from trunkline.journal import Journal
