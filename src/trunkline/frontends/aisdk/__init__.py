@@ -1,7 +1,6 @@
 """The AI SDK front end: serves sessions to pages built on useChat.
 
 * ``budget``: bounds what parts cost that are sent whole each time they change
-* ``calls``: the tool calls of one message
 * ``chat_request``: reads the requests of useChat
 * ``content_parts``: content blocks as parts of a message
 * ``convert``: ACP's updates and the AI SDK's messages, one by one
@@ -12,6 +11,7 @@
 * ``imported_history``: the history that a page brings to a new chat
 * ``losses``: what the stream has no chunk for, and where its meaning goes
 * ``lost_ends``: counts the pages that lack the end of a turn
+* ``message_calls``: the tool calls of one message
 * ``message_encoder``: what is said in one lane as the chunks of one message
 * ``message_ids``: makes messages and ids for them
 * ``messages``: the messages of a chat as a page holds them

@@ -9,9 +9,9 @@ import msgspec
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.frontends.aisdk.calls import Calls, Offer
 from trunkline.frontends.aisdk.content_parts import block_part, camel_keys, source_part
 from trunkline.frontends.aisdk.losses import OWN_DATA, TRANSIENT
+from trunkline.frontends.aisdk.message_calls import Calls, Offer
 from trunkline.frontends.aisdk.metadata import OURS, provider_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.terminals import Terminals
