@@ -1,6 +1,5 @@
 """LangChain's messages and blocks to events and back.
 
-* ``blocks``: LangChain's standard content blocks, one by one, both ways
 * ``content_mapper``: content both ways: LangChain's, ours and ACP's
 * ``emitter``: messages to events, each emitted once; pure
 * ``history``: a conversation as messages, and messages as a conversation
@@ -12,5 +11,6 @@
 * ``refused_inputs``: attachments that a model refused, named as text in later requests
 * ``result_content``: what a ``content_mapper`` gives, read as content
 * ``server_tools``: calls of tools that the provider runs itself
+* ``standard_blocks``: LangChain's standard content blocks, one by one, both ways
 * ``tool_descriptions``: kind, title and files of calls
 """

@@ -17,7 +17,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.messages import blocks as b
+from trunkline.agents.langchain.messages import standard_blocks as b
 from trunkline.agents.langchain.messages.provider_blocks import Block, standardize
 
 Neutral = Union[c.Content, ev.AnyEvent]
