@@ -25,7 +25,7 @@ from trunkline.cli.server_extra import needs_server_extra
 from trunkline.cli.start import prepare_process
 from trunkline.cli.tab_suggestions import complete_targets
 from trunkline.cli.target_argument import from_config
-from trunkline.cli.terminal.waiting import shown_waiting
+from trunkline.cli.terminal.spinner import shown_waiting
 from trunkline.cli.units import parse_age, parse_size, parse_wait
 from trunkline.errors import ConfigurationError
 from trunkline.own_files import protect_own_file

@@ -21,9 +21,9 @@ from trunkline.cli.signals import handle_signals
 from trunkline.cli.start import prepare_process
 from trunkline.cli.target_argument import target_argument
 from trunkline.cli.terminal.devices import open_devices
+from trunkline.cli.terminal.spinner import shown_waiting
 from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.cli.terminal.suggestions import Suggestion, suggest
-from trunkline.cli.terminal.waiting import shown_waiting
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants

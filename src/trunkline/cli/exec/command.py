@@ -20,7 +20,7 @@ from trunkline.cli.options import FOLDER, env_file_option, journal_option, polic
 from trunkline.cli.output import Output
 from trunkline.cli.start import prepare_process
 from trunkline.cli.target_argument import target_argument
-from trunkline.cli.terminal.waiting import shown_waiting
+from trunkline.cli.terminal.spinner import shown_waiting
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.interpreter_exit import run_async
 from trunkline.workspace.policy import Policy

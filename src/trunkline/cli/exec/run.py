@@ -18,7 +18,7 @@ from trunkline.cli.exec.approvals import ExecApprovals
 from trunkline.cli.exec.output import Printer
 from trunkline.cli.exec.person import Ask, Person
 from trunkline.cli.signals import handle_signals
-from trunkline.cli.terminal.waiting import shown_waiting
+from trunkline.cli.terminal.spinner import shown_waiting
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.safe_text import one_line

@@ -17,8 +17,8 @@
 * ``questions``: an agent's questions at the keyboard
 * ``rich_parts``: markdown without air around it, and lines behind a bar
 * ``screen``: a conversation drawn on a terminal
+* ``spinner``: a spinner before a chat or an answer can begin
 * ``stdin_lines``: lines from stdin, typed or piped, read without a thread
 * ``suggestions``: commands, option values and files to complete
 * ``table_lines``: Markdown tables among lines of text
-* ``waiting``: a spinner before a chat or an answer can begin
 """
