@@ -4,12 +4,12 @@
 * ``argument_types``: types of arguments besides those that msgspec knows
 * ``arguments``: the JSON schema of a tool's arguments, and the check of what a model sends
 * ``call_files``: where the files of a call are, with the old text of those that it overwrites
-* ``called_tool``: a tool of LangChain that knows the id of its call
 * ``calls``: a call of a tool, from its arguments to its result
 * ``declaration``: a function with what people and models must know of it
 * ``docstrings``: what a docstring says of a function and of its arguments
 * ``failures``: how a tool call fails
 * ``folder_reader``: reads files in some folders only
+* ``langchain_call_id``: the id of the call that a tool of LangChain runs for
 * ``langchain_tools``: the tools of a registry for LangChain
 * ``mcp_server``: an MCP server for the tools of a registry
 * ``naming``: kind, title, files and line of a call, by name and arguments

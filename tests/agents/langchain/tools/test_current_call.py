@@ -8,7 +8,7 @@ from tests.agents.langchain.mcp_example import in_turn, invoke
 
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.current_call import Call, keep_content_types, this_call
-from trunkline.tools.called_tool import CalledTool
+from trunkline.tools.langchain_call_id import CalledTool
 
 SOUND: list[Any] = [{"type": "audio", "base64": "AAAA", "mime_type": "audio/wav"}]
 

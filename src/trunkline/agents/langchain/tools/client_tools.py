@@ -18,7 +18,7 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.current_call import Call, this_call
 from trunkline.questions import ClientCall
-from trunkline.tools.called_tool import CalledTool
+from trunkline.tools.langchain_call_id import CalledTool
 
 _RESTORED = "trunkline.tools.restored"
 _NONE: Any = None

@@ -13,7 +13,7 @@ from langgraph.prebuilt import tool_node
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import find_channel
 from trunkline.agents.langchain.permissions.subagents import lane_at
-from trunkline.tools.called_tool import called_id
+from trunkline.tools.langchain_call_id import called_id
 
 _content_as_text: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
 _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)

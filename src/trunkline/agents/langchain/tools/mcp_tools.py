@@ -17,7 +17,7 @@ from trunkline.mcp.server import CallFailed, Server
 from trunkline.mcp.server_settings import Connection, Servers, read_connections
 from trunkline.mcp.tool_names import name_tools
 from trunkline.session.handles import in_loop
-from trunkline.tools.called_tool import CalledTool
+from trunkline.tools.langchain_call_id import CalledTool
 
 CallTool = Callable[[str, dict[str, Any], Call], Awaitable[types.CallToolResult]]
 

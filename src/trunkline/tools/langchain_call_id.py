@@ -1,4 +1,4 @@
-"""A tool of LangChain that knows which call it runs for.
+"""The id of the call that a tool of LangChain runs for, as its function can ask for it.
 
 LangChain gives a tool the id of its call only as an argument (``InjectedToolCallId``), and then does not run
 it without one. So the id is in a context variable.
