@@ -23,8 +23,8 @@ from trunkline.demos.finance.answers.phrases import (
 from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
 from trunkline.demos.finance.ledger.results import month_of
 from trunkline.demos.finance.questions.intent import Intent
-from trunkline.demos.finance.questions.limits import SHORTEST
 from trunkline.demos.finance.questions.periods import Period
+from trunkline.demos.finance.questions.refusals import SHORTEST
 
 __all__ = [
     "TOP",

@@ -3,9 +3,9 @@
 * ``clause``: one clause taken apart: its periods, names, amounts and counts
 * ``comparison``: which two periods a comparison is about
 * ``intent``: what a question asks for, as values
-* ``limits``: what a question cannot ask for, since its figure would leave it out
 * ``names``: the categories, merchants, accounts and tags in a question, also misspelt
 * ``periods``: periods in English, and back into words
 * ``reading``: a message, with the conversation before it, into the steps that answer it
+* ``refusals``: what a question cannot ask for, since its figure would leave it out
 * ``rules``: which words ask for what
 """

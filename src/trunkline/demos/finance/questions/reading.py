@@ -16,15 +16,15 @@ import msgspec
 from trunkline.demos.finance.questions.clause import CURRENCIES, Clause, take_apart
 from trunkline.demos.finance.questions.comparison import compared_periods, name_period_before
 from trunkline.demos.finance.questions.intent import By, Intent, Reading, What
-from trunkline.demos.finance.questions.limits import (
+from trunkline.demos.finance.questions.names import Vocabulary
+from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
+from trunkline.demos.finance.questions.refusals import (
     has_untold_words,
     say_other_budget,
     say_unused_names,
     say_unused_values,
     say_wrong_step,
 )
-from trunkline.demos.finance.questions.names import Vocabulary
-from trunkline.demos.finance.questions.periods import BEGINNING, Period, month_of
 from trunkline.demos.finance.questions.rules import (
     FOLLOW_UP,
     GROUP_WORDS,
