@@ -49,10 +49,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 def find_config(folder: str | None = None) -> Path | None:
     """Give the nearest file, in a folder (default: this one) or above it."""
     try:
-        place = Path(folder or os.getcwd())
+        start = Path(folder or os.getcwd())
     except FileNotFoundError:
         raise ConfigurationError("the current folder was removed: go to another one") from None
-    for one in (place, *place.parents):
+    for one in (start, *start.parents):
         if (path := one / CONFIG_NAME).is_file():
             return path
     return None
@@ -75,19 +75,19 @@ def read_config(path: Path) -> Config:
     except (ValueError, RecursionError) as error:  # Not UTF-8, not TOML, or nested without end.
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
     _refuse_unknown(str(path), table, _KEYS, "")
-    place = path.resolve().parent
+    folder = path.resolve().parent
     journal, policy, env_file = (_text(path, table, key) for key in ("journal", "policy", "env_file"))
     if journal is not None and journal.startswith("sqlite:"):
-        journal = f"sqlite:{place / os.path.expanduser(journal.removeprefix('sqlite:'))}"
+        journal = f"sqlite:{folder / os.path.expanduser(journal.removeprefix('sqlite:'))}"
     if policy is not None and (os.sep in policy or policy.endswith((".toml", ".json"))):
-        policy = str(place / os.path.expanduser(policy))
+        policy = str(folder / os.path.expanduser(policy))
     return Config(
         path=str(path.resolve()),
         digest=hashlib.sha256(data).hexdigest(),
-        agents=_agents(path, table.get("agents", {}), place),
+        agents=_agents(path, table.get("agents", {}), folder),
         journal=journal,
         policy=policy,
-        env_file=None if env_file is None else str(place / os.path.expanduser(env_file)),
+        env_file=None if env_file is None else str(folder / os.path.expanduser(env_file)),
         serve=_table(path, table, "serve"),
     )
 

@@ -35,8 +35,8 @@ def parse_env(text: str) -> dict[str, str]:
 def lines_left_out(text: str) -> list[int]:
     """Give the numbers of the lines that ``parse_env`` leaves out, though they are no comments."""
     lines = enumerate(text.removeprefix("\ufeff").splitlines(), 1)
-    said = [(number, line.strip()) for number, line in lines]
-    return [number for number, line in said if line and line[0] != "#" and not _LINE.fullmatch(line)]
+    numbered = [(number, line.strip()) for number, line in lines]
+    return [number for number, line in numbered if line and line[0] != "#" and not _LINE.fullmatch(line)]
 
 
 def _value(text: str) -> str:

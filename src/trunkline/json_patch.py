@@ -177,11 +177,11 @@ def _diff(before: Any, after: Any, path: str, found: list[Operation]) -> None:
             if key not in new:
                 found.append({"op": "remove", "path": f"{path}/{_escape(key)}"})
         for key, value in new.items():
-            place = f"{path}/{_escape(key)}"
+            pointer = f"{path}/{_escape(key)}"
             if key in old:
-                _diff(old[key], value, place, found)
+                _diff(old[key], value, pointer, found)
             else:
-                found.append({"op": "add", "path": place, "value": value})
+                found.append({"op": "add", "path": pointer, "value": value})
     elif isinstance(before, list) and isinstance(after, list):
         one, two = cast("list[Any]", before), cast("list[Any]", after)
         shared = min(len(one), len(two))

@@ -41,7 +41,7 @@ def _shadow(error: ImportError) -> str | None:
     if module is None or hasattr(module, "Runner"):
         return None
     places = [error.path or getattr(module, "__file__", None), *getattr(module, "__path__", ())]
-    place = next((Path(one) for one in places if one), None)
-    if place is None:
+    folder = next((Path(one) for one in places if one), None)
+    if folder is None:
         return None
-    return str(place.parent if place.name == "__init__.py" else place)
+    return str(folder.parent if folder.name == "__init__.py" else folder)

@@ -219,15 +219,15 @@ def _explain(target: str) -> str:
 
 def _meant_by(target: str) -> str | None:
     """Guess the TARGET that a word is meant to be."""
-    place, colon, attr = target.rpartition(":")
+    source, colon, attr = target.rpartition(":")
     near = difflib.get_close_matches(target, BUILT_IN, n=1)
     word, _, rest = target.partition(":")
     if word in ("http", "https"):
         return f"agui:{target}"
-    if place.endswith(".py:"):  # As pytest names a test.
-        return f"{place}{attr}"
-    if colon and Path(f"{place}.py").is_file():
-        return f"{place}.py:{attr or 'NAME'}"
+    if source.endswith(".py:"):  # As pytest names a test.
+        return f"{source}{attr}"
+    if colon and Path(f"{source}.py").is_file():
+        return f"{source}.py:{attr or 'NAME'}"
     if near:
         return near[0]
     if not colon and Path(f"{target}.py").is_file():
@@ -292,7 +292,7 @@ def _look_first_in(folder: Path) -> None:
         sys.path.insert(0, str(folder))
 
 
-def _blame(place: str, error: BaseException) -> TargetError:
+def _blame(source: str, error: BaseException) -> TargetError:
     """Show the user's own traceback on stderr, without our and libraries' frames, and name the error."""
     frames = error.__traceback__
     while frames is not None and not _is_users(frames.tb_frame.f_code.co_filename):
@@ -305,20 +305,20 @@ def _blame(place: str, error: BaseException) -> TargetError:
     sys.stderr.write("".join(shown.format()))
     if isinstance(error, SystemExit):
         return TargetError(
-            f"{place} ended the program while it was imported (sys.exit({error.code!r})): "
+            f"{source} ended the program while it was imported (sys.exit({error.code!r})): "
             "put what runs it under 'if __name__ == \"__main__\":'"
         )
     what = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
         what += import_hint(error)
-    return TargetError(f"{place} failed while it was imported: {what}")
+    return TargetError(f"{source} failed while it was imported: {what}")
 
 
 def _is_users(filename: str) -> bool:
     return not filename.startswith("<frozen") and filename not in (__file__, importlib.__file__)
 
 
-def _get(thing: Any, attr: str, place: str) -> Any:
+def _get(thing: Any, attr: str, source: str) -> Any:
     try:
         return getattr(thing, attr)
     except AttributeError:
@@ -339,7 +339,7 @@ def _get(thing: Any, attr: str, place: str) -> Any:
         else:
             own = [name for name in public if _is_own(inspect.getattr_static(thing, name, None), thing)]
             hint = f"; it has {', '.join((own or public)[:12]) or 'nothing public'}"
-        raise TargetError(f"{place} has no {attr!r}{hint}") from None
+        raise TargetError(f"{source} has no {attr!r}{hint}") from None
 
 
 def _is_own(value: Any, thing: Any) -> bool:

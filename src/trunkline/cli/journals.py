@@ -72,8 +72,8 @@ def short_ids(infos: list[SessionInfo]) -> dict[str, str]:
     """Give each session's id as short as it can be typed: at least six digits, and no other begins so."""
     ordered = sorted({info.session_id for info in infos})
     short: dict[str, str] = {}
-    for place, one in enumerate(ordered):
-        beside = ordered[max(0, place - 1) : place] + ordered[place + 1 : place + 2]
+    for index, one in enumerate(ordered):
+        beside = ordered[max(0, index - 1) : index] + ordered[index + 1 : index + 2]
         shared = max((_shared(one, other) for other in beside), default=0)
         size = max(SHORT, shared + 1)
         short[one] = one[:size] if one.startswith(PREFIX) else one
@@ -83,7 +83,7 @@ def short_ids(infos: list[SessionInfo]) -> dict[str, str]:
 def _shared(one: str, other: str) -> int:
     """How many characters two ids begin with alike."""
     size = min(len(one), len(other))
-    return next((place for place in range(size) if one[place] != other[place]), size)
+    return next((index for index in range(size) if one[index] != other[index]), size)
 
 
 def _begins(info: SessionInfo, text: str) -> bool:

@@ -62,8 +62,9 @@ def load_tools(target: str) -> tuple[ToolRegistry, ServerInfo]:
     if card is None:
         return registry, ServerInfo(name=target.rpartition(":")[2] or target)
     # A card speaks to people; an agent may have words for the model of the client.
-    told = getattr(thing, "instructions", None)
-    instructions = told if isinstance(told, str) else card.description
+    instructions = getattr(thing, "instructions", None)
+    if not isinstance(instructions, str):
+        instructions = card.description
     about = ServerInfo(name=card.name, title=card.title, version=card.version, instructions=instructions)
     return registry, about
 

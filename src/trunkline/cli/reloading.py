@@ -69,8 +69,8 @@ def watched_folders(targets: Sequence[str], config: Config | None = None) -> lis
 def _named(option: str) -> str | None:
     """The file that an option of this command line names."""
     words = sys.argv[1:]
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name == option:
-            return value if equals else next(iter(words[place + 1 : place + 2]), None)
+            return value if equals else next(iter(words[index + 1 : index + 2]), None)
     return None

@@ -108,11 +108,11 @@ class Report(NamedTuple):
         """One sentence that says how it went."""
         counts = self.counts
         advised = sum(row.verdict.outcome == "fail" for row in self.rows) - len(self.failures)
-        said = [f"{counts['pass']} passed", f"{len(self.failures)} failed"]
-        said += [f"{advised} warning{'s' if advised > 1 else ''}"] if advised else []
-        said += [f"{counts['skip']} skipped"] if counts["skip"] else []
+        counted = [f"{counts['pass']} passed", f"{len(self.failures)} failed"]
+        counted += [f"{advised} warning{'s' if advised > 1 else ''}"] if advised else []
+        counted += [f"{counts['skip']} skipped"] if counts["skip"] else []
         verdict = "conformant" if self.conformant else "NOT conformant"
-        return f"{verdict}: {', '.join(said)} in {self.seconds:.1f} s"
+        return f"{verdict}: {', '.join(counted)} in {self.seconds:.1f} s"
 
     # -- for programs ------------------------------------------------------------------------------
 
@@ -154,9 +154,9 @@ class Report(NamedTuple):
             requirement, verdict = row
             name = f"{requirement.id}: {requirement.sentence}"
             case = ElementTree.SubElement(suite, "testcase", classname=self.protocol, name=name)
-            said = _xml("\n".join([requirement.address, *verdict.transcript]))
+            body = _xml("\n".join([requirement.address, *verdict.transcript]))
             if verdict.outcome == "fail" and self._counts(row):
-                ElementTree.SubElement(case, "failure", message=_xml(verdict.note)).text = said
+                ElementTree.SubElement(case, "failure", message=_xml(verdict.note)).text = body
             elif verdict.outcome == "skip":
                 ElementTree.SubElement(case, "skipped", message=_xml(verdict.note))
             elif verdict.note:

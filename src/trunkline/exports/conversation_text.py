@@ -155,10 +155,10 @@ def _dates(info: SessionInfo) -> str:
 def _with_ends(conversation: Conversation) -> Iterator[tuple[Message, bool, str]]:
     """Give each message, whether it is the last one of its turn, and how that ended then, unless well."""
     ends = {turn.turn_id: _end(turn) for turn in conversation.turns}
-    last = {message.turn_id: place for place, message in enumerate(conversation.messages)}
-    for place, message in enumerate(conversation.messages):
+    last = {message.turn_id: index for index, message in enumerate(conversation.messages)}
+    for index, message in enumerate(conversation.messages):
         turn_id = message.turn_id
-        is_last = last[turn_id] == place
+        is_last = last[turn_id] == index
         yield message, is_last, ends.get(turn_id or "", "") if is_last else ""
 
 

@@ -81,10 +81,10 @@ def as_html(info: SessionInfo, conversation: Conversation) -> str:
     ends = {turn.turn_id: turn for turn in conversation.turns}
     shown: list[str] = []
     loose = conversation.calls_without_message()
-    last = {message.turn_id: place for place, message in enumerate(conversation.messages)}
-    for place, message in enumerate(conversation.messages):
+    last = {message.turn_id: index for index, message in enumerate(conversation.messages)}
+    for index, message in enumerate(conversation.messages):
         shown.append(_message(message, conversation, loose.get(message.message_id, ())))
-        if message.turn_id in ends and last[message.turn_id] == place:
+        if message.turn_id in ends and last[message.turn_id] == index:
             shown += _asked(questions_of_turn(conversation, message.turn_id))
             shown.append(_end(ends[message.turn_id]))
     shown += _plan(conversation)
@@ -94,8 +94,8 @@ def as_html(info: SessionInfo, conversation: Conversation) -> str:
 def _message(message: Message, conversation: Conversation, loose: Iterable[Call]) -> str:
     calls = "".join(_call(call, conversation) for call in loose)
     if message.role == "user":
-        said = f'<article class="user"><h2>You</h2>{_blocks(message.content)}</article>'
-        return f'{said}\n<article class="agent"><h2>Agent</h2>{calls}</article>' if calls else said
+        article = f'<article class="user"><h2>You</h2>{_blocks(message.content)}</article>'
+        return f'{article}\n<article class="agent"><h2>Agent</h2>{calls}</article>' if calls else article
     lane = conversation.lanes.get(message.lane or "")
     who = _words(lane.name or "subagent") if lane is not None else "Agent"
     parts: list[str] = []

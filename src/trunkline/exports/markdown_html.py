@@ -46,19 +46,19 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _nothing(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+def _nothing(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     return ""
 
 
-def _address(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+def _address(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     """Say where a link leads, unless its words do."""
-    depth, said = 0, ""
-    for token in reversed(tokens[:place]):
+    depth, text = 0, ""
+    for token in reversed(tokens[:index]):
         depth += (token.type == "link_close") - (token.type == "link_open")
         if depth < 0:
             address = str(token.attrGet("href") or "")
-            return "" if said == address else f" ({escape(address)})"
-        said = token.content + said
+            return "" if text == address else f" ({escape(address)})"
+        text = token.content + text
     raise AssertionError("a link that ends has begun")
 
 

@@ -88,9 +88,9 @@ def asgi(
     """
     _check_types(agui=agui, options=options, aisdk=aisdk, unified=unified, settings=settings, limits=limits)
     agui = agui or options or AguiOptions()
-    for name, place in _OF_TRANSPORTS.items():
+    for name, option_of in _OF_TRANSPORTS.items():
         if getattr(agui, name) != getattr(AguiOptions(), name):
-            raise ConfigurationError(f"{name} is an option of transports, not of a server: {place}")
+            raise ConfigurationError(f"{name} is an option of transports, not of a server: {option_of}")
     served = ServedAgents(
         name_agents(agents, targets),
         journal=journal,

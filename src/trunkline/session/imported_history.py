@@ -78,11 +78,11 @@ async def import_client_history(session: Session, events: Iterable[ev.Event]) ->
 
 def _split_turns(events: Sequence[ev.Event]) -> Iterator[list[ev.Event]]:
     """Divide a conversation into turns: each message of a person begins one, unless a call goes on."""
-    last = {getattr(event, "call_id", None): place for place, event in enumerate(events)}
+    last = {getattr(event, "call_id", None): index for index, event in enumerate(events)}
     found: list[ev.Event] = []
     goes_on = -1
-    for place, event in enumerate(events):
-        if found and isinstance(event, ev.UserMessage) and place > goes_on:
+    for index, event in enumerate(events):
+        if found and isinstance(event, ev.UserMessage) and index > goes_on:
             yield found
             found = []
         found.append(event)

@@ -435,7 +435,8 @@ class Session(BaseSession):
             self._queue.discard_all("the session was closed")
         if self.turn is not None:
             if self.hooks.can_resume(list(self.questions.open.values())):
-                self.turn.detach()
+                turn, self.turn = self.turn, None  # Whoever waits for its end waits no longer.
+                turn.detach()
             else:
                 await self._cancel_turn(self.turn, None, "the session was closed")
         if self.closed:

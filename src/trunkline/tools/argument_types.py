@@ -46,19 +46,19 @@ def read_value(kind: type, value: Any) -> Any:
         raise ValueError(_explain(error)) from None
 
 
-def describe(hint: Any, said: str | None) -> Any:
+def describe(hint: Any, documented: str | None) -> Any:
     """Put what is said of an argument into its type; what its annotation says itself is preferred."""
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     if any(isinstance(note, msgspec.Meta) and note.description for note in notes):
         return hint
-    told = next((note for note in notes if isinstance(note, str)), said)
+    description = next((note for note in notes if isinstance(note, str)), documented)
     found: dict[str, Any] = {}
     for note in _parts(notes):
-        told = getattr(note, "description", None) or told
+        description = getattr(note, "description", None) or description
         found |= {key: limit for key in _CONSTRAINTS if (limit := getattr(note, key, None)) is not None}
     if found:
         hint = _limited(hint, msgspec.Meta(**found))
-    return hint if told is None else Annotated[hint, msgspec.Meta(description=told)]
+    return hint if description is None else Annotated[hint, msgspec.Meta(description=description)]
 
 
 def _limited(hint: Any, limit: msgspec.Meta) -> Any:
@@ -121,5 +121,5 @@ def _explain(error: ValueError) -> str:
     errors: Any = getattr(error, "errors", None)
     if not callable(errors):
         return str(error)
-    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in cast("list[Any]", errors())]
-    return "; ".join(said)
+    problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in cast("list[Any]", errors())]
+    return "; ".join(problems)

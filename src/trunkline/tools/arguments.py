@@ -96,8 +96,10 @@ class SchemaArguments:
         try:
             check_form_answer(Form(fields=self.schema), known if self._is_open else arguments)
         except InvalidCommand as error:
-            said = str(error).replace("the form's field", "the argument").replace("the form", "the tool")
-            raise InvalidArguments(f"{self._name} did not run: {said.replace('field', 'argument')}") from None
+            message = str(error).replace("the form's field", "the argument").replace("the form", "the tool")
+            raise InvalidArguments(
+                f"{self._name} did not run: {message.replace('field', 'argument')}"
+            ) from None
         return arguments
 
 

@@ -226,11 +226,13 @@ def as_tool(given: Any, **declared: Any) -> Tool:
     if not callable(execute) or inspect.isclass(given):
         return make_tool(given, **declared)
     name = str(declared.pop("name", None) or getattr(given, "name", None) or type(given).__name__)
-    said = declared.pop("description", None) or getattr(given, "description", None) or inspect.getdoc(execute)
+    description = (
+        declared.pop("description", None) or getattr(given, "description", None) or inspect.getdoc(execute)
+    )
     return Tool(
         execute,
         name=name,
-        description=str(said or ""),
+        description=str(description or ""),
         arguments=_arguments_of(name, given, execute),
         **declared,
     )

@@ -48,7 +48,9 @@ def read_docstring(docstring: str | None) -> Docstring:
         else:
             text.append(lines[at])
             at += 1
-    return Docstring("\n".join(text).strip(), {name: said for name, said in arguments.items() if said})
+    return Docstring(
+        "\n".join(text).strip(), {name: text_of for name, text_of in arguments.items() if text_of}
+    )
 
 
 def _is_underlined(lines: Sequence[str], at: int) -> bool:
@@ -68,16 +70,16 @@ def _section_end(lines: Sequence[str], begin: int, underlined: bool) -> int:
 def _entries(body: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     lines = textwrap.dedent("\n".join(body)).splitlines()
     names: list[str] = []
-    said: list[str] = []
+    texts: list[str] = []
     for line in [*lines, ""]:
         entry = pattern.fullmatch(line.rstrip()) if line and not line[0].isspace() else None
         if entry is not None:
-            yield from ((name, _joined(said)) for name in names)
+            yield from ((name, _joined(texts)) for name in names)
             names = [name.strip().lstrip("*") for name in entry[1].split(",")]
-            said = [entry[2]] if pattern is _GOOGLE_ENTRY else []
+            texts = [entry[2]] if pattern is _GOOGLE_ENTRY else []
         else:
-            said.append(line)
-    yield from ((name, _joined(said)) for name in names)
+            texts.append(line)
+    yield from ((name, _joined(texts)) for name in names)
 
 
 def _joined(lines: Sequence[str]) -> str:

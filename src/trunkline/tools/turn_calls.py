@@ -105,6 +105,6 @@ def request_for(asking: Asking, call_id: str) -> ToolRequest:
         tool=tool.name,
         kind=tool.kind,
         input=asking.input,
-        paths=tuple(place.path for place in tool.locations_of(asking.input)),
+        paths=tuple(location.path for location in tool.locations_of(asking.input)),
         always_covers_tool=tool.always_covers_tool,
     )

@@ -101,9 +101,9 @@ def _as_tool(given: Any, declared: dict[str, Any]) -> Tool:
     if isinstance(given, Tool) or callable(getattr(given, "execute", None)) or not callable(given):
         return as_tool(given, **declared)
     name = declared.pop("name", None) or name_of(given)
-    said = declared.pop("description", None) or read_docstring(inspect.getdoc(given)).text
+    description = declared.pop("description", None) or read_docstring(inspect.getdoc(given)).text
     arguments = _AnyArguments(name, given)
-    return Tool(_by_name(given), name=name, description=said, arguments=arguments, **declared)
+    return Tool(_by_name(given), name=name, description=description, arguments=arguments, **declared)
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> list[inspect.Parameter]:

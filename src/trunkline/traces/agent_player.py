@@ -58,42 +58,42 @@ class _Part:
 
     def feed(self, message: Message) -> list[Message] | None:
         """Take a message of the client; give what the agent says then, None where it is none of ours."""
-        place = self._find(message)
-        if place is None:
+        index = self._find(message)
+        if index is None:
             return None
-        self._met.add(place)
-        recorded = self._trace[place]
+        self._met.add(index)
+        recorded = self._trace[index]
         if recorded.is_request and recorded.message is not None:
             self._ids[_key(recorded.message["id"])] = message["id"]
-        for earlier in range(self._at, place):
+        for earlier in range(self._at, index):
             self._leave_out(earlier)
         return self.play()
 
     def _find(self, message: Message) -> int | None:
         """The place of the client's line in the trace that this one stands for."""
-        for place, line in enumerate(self._trace):
-            if line.by != "client->agent" or place in self._met or line.message is None:
+        for index, line in enumerate(self._trace):
+            if line.by != "client->agent" or index in self._met or line.message is None:
                 continue
             if "method" not in message:
                 if line.is_answer and line.message["id"] == message.get("id"):
-                    return place
+                    return index
             elif (
                 line.method == message["method"]
                 and line.is_request == ("id" in message)
-                and (place >= self._at or line.is_request)
+                and (index >= self._at or line.is_request)
             ):
-                return place
+                return index
         return None
 
-    def _leave_out(self, place: int) -> None:
+    def _leave_out(self, index: int) -> None:
         """Leave out a request that was not sent, and what it had brought about up to its answer."""
-        line = self._trace[place]
-        if line.by != "client->agent" or place in self._met or place in self._left_out:
+        line = self._trace[index]
+        if line.by != "client->agent" or index in self._met or index in self._left_out:
             return
-        self._left_out.add(place)
+        self._left_out.add(index)
         if not line.is_request or line.message is None:
             return
-        for later in range(place + 1, len(self._trace)):
+        for later in range(index + 1, len(self._trace)):
             follows = self._trace[later]
             if follows.by == "agent->client":
                 self._left_out.add(later)

@@ -66,25 +66,25 @@ class ClientPlayer:
         """Send every request and notification in its order; give what each request brought about."""
         steps: list[Step] = []
         open_requests: dict[int, tuple[Any, int]] = {}
-        for place, line in enumerate(self._trace):
+        for index, line in enumerate(self._trace):
             if line.by == "client->agent" and line.method is not None and line.message is not None:
                 params = self._rename(line.message.get("params"))
                 if line.is_request:
                     start = len(self._client.log)
-                    open_requests[place] = self._client.start(str(line.method), params), start
+                    open_requests[index] = self._client.start(str(line.method), params), start
                 else:
-                    self._catch_up(place, open_requests)
+                    self._catch_up(index, open_requests)
                     self._client.notify(str(line.method), params)
             elif line.by == "agent->client" and line.is_answer:
-                found = self._request_of(place)
+                found = self._request_of(index)
                 if found in open_requests:
-                    steps.append(self._compare(found, place, *open_requests.pop(found)))
+                    steps.append(self._compare(found, index, *open_requests.pop(found)))
         return steps
 
-    def _catch_up(self, place: int, open_requests: dict[int, tuple[Any, int]]) -> None:
+    def _catch_up(self, index: int, open_requests: dict[int, tuple[Any, int]]) -> None:
         """Wait until the agent has said what it had said then: a cancel comes in the middle of a turn."""
         for request, (_, start) in open_requests.items():
-            before = [line.message for line in self._trace[request:place] if line.by == "agent->client"]
+            before = [line.message for line in self._trace[request:index] if line.by == "agent->client"]
             wanted = _summary(before)
 
             def is_there(_: Line | None, start: int = start, wanted: list[str] = wanted) -> bool:
@@ -97,10 +97,10 @@ class ClientPlayer:
     def _request_of(self, answer: int) -> int:
         """The place of the request that an answer of the agent is for."""
         wanted = (self._trace[answer].message or {}).get("id")
-        for place in range(answer - 1, -1, -1):
-            line = self._trace[place]
+        for index in range(answer - 1, -1, -1):
+            line = self._trace[index]
             if line.by == "client->agent" and line.is_request and (line.message or {}).get("id") == wanted:
-                return place
+                return index
         return -1
 
     def _compare(self, request: int, answer: int, request_id: Any, start: int) -> Step:
@@ -153,8 +153,8 @@ def _summary(messages: Sequence[Message | None]) -> list[str]:
         name = str(update.get("sessionUpdate") or message["method"])
         if name in _AT_ANY_TIME:
             continue
-        said: Any = as_object(update.get("content")).get("text")
-        piece = said if isinstance(said, str) else None
+        value: Any = as_object(update.get("content")).get("text")
+        piece = value if isinstance(value, str) else None
         if piece is not None and name == kind:
             text += piece
             found[-1] = f"{name} {text!r}"

@@ -58,10 +58,10 @@ def write_line(at: float, by: Direction, line: bytes) -> bytes:
         is_message = False
     if is_message:
         # Line ends inside of it stand between values.
-        name, said = b"msg", b" ".join(line.splitlines()).strip()
+        name, payload = b"msg", b" ".join(line.splitlines()).strip()
     else:
-        name, said = b"raw", orjson.dumps(line.rstrip(b"\r\n").decode(errors="replace"))
-    return b'{"t":%.3f,"dir":"%s","%s":%s}\n' % (at, by.encode(), name, said)
+        name, payload = b"raw", orjson.dumps(line.rstrip(b"\r\n").decode(errors="replace"))
+    return b'{"t":%.3f,"dir":"%s","%s":%s}\n' % (at, by.encode(), name, payload)
 
 
 def read_trace(path: Path) -> list[TraceLine]:

@@ -29,8 +29,8 @@ _INTRODUCTION = (
 def refeed(conversation: Conversation, limit: int = LIMIT) -> str | None:
     """Give a conversation as text, at most about ``limit`` characters of it; None when nothing was said."""
     loose = conversation.calls_without_message()
-    told = [_message(one, conversation, loose.get(one.message_id, ())) for one in conversation.messages]
-    written = [text for text in told if text]
+    messages = [_message(one, conversation, loose.get(one.message_id, ())) for one in conversation.messages]
+    written = [text for text in messages if text]
     if not written:
         return None
     kept: list[str] = []
@@ -52,23 +52,23 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
     if message.role == "user":
         asked = _named("User", "\n".join(filter(None, map(_block, message.content))))
         return "\n\n".join(filter(None, (asked, _named("Assistant", "\n".join(calls)))))
-    said = [] if message.lane is not None else _parts(message, conversation)
-    return _named("Assistant", "\n".join(text for text in (*said, *calls) if text.strip()))
+    parts = [] if message.lane is not None else _parts(message, conversation)
+    return _named("Assistant", "\n".join(text for text in (*parts, *calls) if text.strip()))
 
 
 def _parts(message: Message, conversation: Conversation) -> list[str]:
-    said: list[str] = []
+    parts: list[str] = []
     for part in message.parts:
         if isinstance(part, TextPart):
-            said.append(part.text)
+            parts.append(part.text)
         elif isinstance(part, CallPart):
             if (call := conversation.calls.get(part.call_id)) is not None:
-                said.append(_call(call))
+                parts.append(_call(call))
         elif isinstance(part, MediaPart):
-            said.append(f"[{_about(part.content) or 'text'}]")
+            parts.append(f"[{_about(part.content) or 'text'}]")
         elif isinstance(part, SourcePart):
-            said.append(f"[source: {part.url or part.title or part.document}]")
-    return said
+            parts.append(f"[source: {part.url or part.title or part.document}]")
+    return parts
 
 
 def _named(who: str, text: str) -> str:
@@ -76,15 +76,15 @@ def _named(who: str, text: str) -> str:
 
 
 def _call(call: Call) -> str:
-    said = f"[tool {call.name}: {call.title or ''}; {call.status}".replace(": ;", ";")
+    text = f"[tool {call.name}: {call.title or ''}; {call.status}".replace(": ;", ";")
     if call.input is not None:
-        said += f"; input {_cut(_json(call.input), CALL_LIMIT)}"
+        text += f"; input {_cut(_json(call.input), CALL_LIMIT)}"
     result = call.output or (_json(call.raw_output) if call.raw_output is not None else "")
     if not result:
         result = " ".join(str(getattr(block, "text", "")) for block in call.content).strip()
     if result or call.reason:
-        said += f"; result {_cut(result or call.reason or '', CALL_LIMIT)}"
-    return f"{said}]"
+        text += f"; result {_cut(result or call.reason or '', CALL_LIMIT)}"
+    return f"{text}]"
 
 
 def _block(block: Content) -> str:

@@ -151,10 +151,12 @@ class SessionRoutes:
         return [update for update, _ in kept]
 
     def _take_general(self, method: str, params: Params) -> None:
-        told = [route.on_notification for route in self._routes.values() if route.on_notification is not None]
-        for on_notification in told:
+        listeners = [
+            route.on_notification for route in self._routes.values() if route.on_notification is not None
+        ]
+        for on_notification in listeners:
             self._give(on_notification(method, params))
-        if not told:
+        if not listeners:
             self._general.append((method, params))
 
     def handler_of(self, method: str, params: Params) -> RequestHandler:

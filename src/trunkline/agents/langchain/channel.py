@@ -174,7 +174,7 @@ class Channel:
         """A call with the paths and the command among its arguments."""
         name, args = str(call["name"]), call.get("args")
         declared = self.emitter.tools.declared.get(name)
-        named = () if declared is None else (place.path for place in declared.locations_of(args))
+        named = () if declared is None else (location.path for location in declared.locations_of(args))
         return ToolRequest(
             call_id=str(call.get("id")),
             tool=name,

@@ -52,12 +52,12 @@ class OwnMemory:
         if turn is not None:
             begin = max((at for at, item in enumerate(items) if _is_prompt(item)), default=-1)
             stored = {_call_id(item) for item in items[begin + 1 :] if _call_id(item)}
-            said = any(item.get("role") == "assistant" for item in items[begin + 1 :])
+            has_answer = any(item.get("role") == "assistant" for item in items[begin + 1 :])
             missing = [
                 item
                 for item in items_of(turn)
                 if not _is_prompt(item)
-                and (item.get("call_id") not in stored if item.get("call_id") else not said)
+                and (item.get("call_id") not in stored if item.get("call_id") else not has_answer)
             ]
             if missing:
                 await self.session.add_items(cast("Any", missing))

@@ -92,9 +92,9 @@ class SdkTurn:
 
     def _notify_once(self, title: str, text: str) -> None:
         """Show a notice, once in a session."""
-        told: set[str] = self._ctx.session.memory.setdefault(_TOLD, set())
-        if title not in told:
-            told.add(title)
+        notified: set[str] = self._ctx.session.memory.setdefault(_TOLD, set())
+        if title not in notified:
+            notified.add(title)
             self._ctx.notice(title, text, severity="warning")
 
     # -- running ---------------------------------------------------------------------------------------

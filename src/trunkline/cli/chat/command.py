@@ -134,9 +134,9 @@ async def _chat(
             loop.interrupt()
 
     # Signals are handled until everything is closed: a window that closes sends its signal twice.
-    with ExitStack() as handling, folder as place:
-        async with _opened(agent, target, journal, policy, place, page=page) as (hub, page_link):
-            session = await open_session(hub, choice._replace(cwd=place))
+    with ExitStack() as handling, folder as cwd:
+        async with _opened(agent, target, journal, policy, cwd, page=page) as (hub, page_link):
+            session = await open_session(hub, choice._replace(cwd=cwd))
             async with open_devices(stdin, complete, interrupt) as (lines, display):
                 loop = ChatLoop(
                     hub, session, lines, display, resume.at_once, page_link=page_link, shows_all=shows_all

@@ -87,8 +87,8 @@ class ChatLoop:
         name = f"{one_line(card.title or card.name)} {version}".rstrip()
         self._display.note(f"{name} · /help, /quit", style="bold")
         if card.description and not self.session.busy:
-            said = escape(card.description[:_DESCRIPTION_LENGTH]).splitlines()
-            self._display.note("\n".join(said))
+            description = escape(card.description[:_DESCRIPTION_LENGTH]).splitlines()
+            self._display.note("\n".join(description))
         if self._page_link is not None:
             # Not dimmed, and broken by the terminal alone: it is to be clicked or copied.
             self._display.note(f"Open  {self._page_link(self.session)}", style="")

@@ -226,11 +226,11 @@ def _check(target: str, protocol: str, wanted: _Wanted) -> Report:
         from trunkline.conformance.aisdk import run as aisdk_run
 
         _check_names(wanted.only, aisdk_run.REQUIREMENTS)
-        said = aisdk_kit.Prompts(wanted.prompt or "", wanted.tool_prompt)
+        aisdk_prompts = aisdk_kit.Prompts(wanted.prompt or "", wanted.tool_prompt)
         options = _http_options(wanted)
         table, verdicts = (
             aisdk_kit.TABLE,
-            aisdk_run.judge(target, said, version=wanted.ai_sdk, **options),
+            aisdk_run.judge(target, aisdk_prompts, version=wanted.ai_sdk, **options),
         )
     from trunkline.conformance.report import Report
 

@@ -53,18 +53,18 @@ def fix_of(error: BaseException | None) -> str:
 
 def fix_of_target(target: str, text: str) -> str:
     """Say what to do about a TARGET that gave no agent; ``text`` is why."""
-    place = split_target(target).source
+    source = split_target(target).source
     if found := _HIDES.search(text):
         hidden = Path(found[1])
         return f"mv {shlex.quote(str(hidden))} {shlex.quote(str(hidden.with_stem('my_agents')))}"
     if "ended the program" in text:
         return _MAIN
     if "failed while it was imported" in text:
-        return f"correct {place}: the lines above say where"
+        return f"correct {source}: the lines above say where"
     if "unknown target" in text:
         return _form_of(target)
     if found := _MEANT.search(text):
-        return f"write {place}:{found[1]}"
+        return f"write {source}:{found[1]}"
     if " has no agent" in text:
         return f"put @trunkline.agent above your function, or name what makes an agent: {target}:NAME"
     if " is a class" in text or " has no " in text:
@@ -72,9 +72,9 @@ def fix_of_target(target: str, text: str) -> str:
     return "correct the TARGET; `trunkline --help` shows its forms"
 
 
-def fix_of_slow_import(place: str) -> str:
+def fix_of_slow_import(source: str) -> str:
     """Say what to do about a file whose import does not end."""
-    return f"{place} waits or runs while it is imported (input(), a server, a loop): {_MAIN}"
+    return f"{source} waits or runs while it is imported (input(), a server, a loop): {_MAIN}"
 
 
 def _form_of(target: str) -> str:

@@ -151,9 +151,9 @@ def _server(url: str) -> Step:
     try:
         socket.create_connection((parts.hostname, port), timeout=5.0).close()
     except OSError as error:
-        place = f"{parts.hostname}:{port}"
+        address = f"{parts.hostname}:{port}"
         return Step(
-            "address", "fail", f"nothing answers at {place}: {error}", "start the server, or check the port"
+            "address", "fail", f"nothing answers at {address}: {error}", "start the server, or check the port"
         )
     return _endpoint(url)
 
@@ -309,9 +309,9 @@ def _greeting(result: Any) -> Step:
     if not isinstance(result, dict) or "protocolVersion" not in result:
         text = f"initialize is answered without a protocolVersion: {result}"
         return Step("handshake", "fail", text, "this program does not speak ACP: check the command")
-    told = cast("dict[str, Any]", result)
-    version: Any = told["protocolVersion"]
-    info: Any = told.get("agentInfo")
+    greeting = cast("dict[str, Any]", result)
+    version: Any = greeting["protocolVersion"]
+    info: Any = greeting.get("agentInfo")
     named = cast("dict[str, Any]", info) if isinstance(info, dict) else {}
     name = " ".join(str(named[key]) for key in ("name", "version") if key in named)
     if type(version) is not int or version != 1:
@@ -327,7 +327,7 @@ def _stray(client: StdioClient) -> str:
 
 
 def _silence(client: StdioClient, reply: Any, line: str, patience: float) -> Step:
-    if any(said.message and said.message.get("method") == "initialize" for said in client.log):
+    if any(one.message and one.message.get("method") == "initialize" for one in client.log):
         text = "it repeats what it is sent"
         return Step("handshake", "fail", text, "this program does not speak ACP: check the command")
     if reply is not None:

@@ -56,16 +56,16 @@ def command(
         raise click.UsageError("as a client the trace needs the TARGET that it plays against")
     if role == "agent" and target is not None:
         raise click.UsageError("as an agent the trace is played to the client on stdin: leave TARGET out")
-    said = read_trace(trace)
-    if not said:
+    lines = read_trace(trace)
+    if not lines:
         raise ConfigurationError(f"{trace} is empty: record a trace with `trunkline record`")
     if target is None:
         if timeout is not None or yes:
             raise click.UsageError("--timeout and --yes are for a TARGET")
-        return _play_agent(said)
+        return _play_agent(lines)
     target = from_config(target, context)
     confirm_launch([target], yes=yes)
-    return _play_client(said, target, parse_age(timeout or "30s"))
+    return _play_client(lines, target, parse_age(timeout or "30s"))
 
 
 def _play_agent(trace: list[TraceLine]) -> int:

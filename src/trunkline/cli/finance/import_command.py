@@ -245,10 +245,10 @@ def _show(plan: ImportPlan, duplicates: str) -> None:
         text = f"{one.row.posted} {money} {one.row.description}"
         click.echo(f"  like {one_line(one.like, 60)!r}: {one_line(text, 120)}")
     if plan.possible_duplicates:
-        said = (
+        summary = (
             "they are added too" if duplicates == "add" else "they are left out (--duplicates add takes them)"
         )
-        click.echo(f"  {len(plan.possible_duplicates)} look like bookings of another source: {said}")
+        click.echo(f"  {len(plan.possible_duplicates)} look like bookings of another source: {summary}")
     for note in plan.notes[:_SHOWN]:
         click.echo(f"  note: {one_line(note, 300)}")
 

@@ -179,9 +179,9 @@ def _fit(text: str, room: int) -> str:
 
     shown, left = "", room
     safe = one_line(text, 4 * room)
-    for place, sign in enumerate(safe):
+    for index, sign in enumerate(safe):
         size = 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-        rest = safe[place + 1 :]
+        rest = safe[index + 1 :]
         if size > left or (rest and size == left):
             return shown + "…"
         shown, left = shown + sign, left - size

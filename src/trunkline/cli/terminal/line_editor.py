@@ -134,14 +134,14 @@ class LineEditor:
         await asyncio.wait(self._tasks)
 
     async def _run(self) -> None:
-        told = False
+        hung_up = False
         try:
             await self._app.run_async(handle_sigint=False, set_exception_handler=False)
         except EOFError:
             # The terminal is gone. An end of the input would answer a question: who is told closes us.
-            told = hang_up()
+            hung_up = hang_up()
         finally:
-            if not told:
+            if not hung_up:
                 self.close()
 
     async def _tick(self) -> None:

@@ -229,7 +229,7 @@ def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | 
         call,
         input=edited,
         title=changed.sentence(call.title or "") or None,
-        locations=tuple(replace(place, path=changed.path(place.path)) for place in call.locations),
+        locations=tuple(replace(location, path=changed.path(location.path)) for location in call.locations),
         content=tuple(changed.block(block) for block in call.content),
     )
     return lines_of_proposal(call, question.message)

@@ -219,7 +219,7 @@ class Screen:
 
 def split_markdown(text: str) -> tuple[str, str]:
     """Cut markdown after its last finished block: at an empty line outside of a code fence and of a list."""
-    end = place = 0
+    end = index = 0
     fence, in_list, after_blank = "", False, False
     for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
@@ -228,13 +228,13 @@ def split_markdown(text: str) -> tuple[str, str]:
             fence = "" if mark and mark[1].startswith(fence) and not mark[2].strip() else fence
         elif not line.strip():
             after_blank = line.endswith("\n")
-            end = place + len(line) if after_blank and not in_list else end
+            end = index + len(line) if after_blank and not in_list else end
         else:
             if in_list and after_blank and not (line[0] in " \t" or _ITEM.match(line)):
-                end, in_list = place, False
+                end, in_list = index, False
             in_list = in_list or _ITEM.match(line) is not None
             fence, after_blank = mark[1] if mark else "", False
-        place += len(line)
+        index += len(line)
     if not end and len(text) > _LONGEST_BLOCK:
         end = len(text)
     return text[:end], text[end:]

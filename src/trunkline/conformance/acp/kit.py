@@ -147,7 +147,7 @@ class Kit(ExitStack):
     def transcript_since(self, mark: object) -> list[str]:
         """Give what was said in each process since a mark, or the last lines where nothing was."""
         places = cast("list[int]", mark)
-        recent = [client.transcript(place) for client, place in zip(self._clients, places, strict=False)]
+        recent = [client.transcript(start) for client, start in zip(self._clients, places, strict=False)]
         recent += [client.transcript() for client in self._clients[len(places) :]]
         if not any(recent):
             recent = [client.transcript()[-_EARLIER:] for client in self._clients[:1]]

@@ -142,9 +142,9 @@ def trusts_no_meta(kit: Kit) -> None:
 def ends_what_it_says(kit: Kit) -> None:
     words, session_id = kit.words(), kit.new_session()
     kit.prompt(session_id, words)
-    place = len(kit.agent.log)
+    start = len(kit.agent.log)
     kit.fence()
-    late = [line.raw[:200] for line in kit.agent.log[place:] if is_update(line, session_id, *HISTORY)]
+    late = [line.raw[:200] for line in kit.agent.log[start:] if is_update(line, session_id, *HISTORY)]
     need(not late, f"after the answer came {late[:1]}")
 
 

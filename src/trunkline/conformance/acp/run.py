@@ -34,10 +34,10 @@ def judge(
 
 def _silent(kit: Kit, only: Collection[str] | None) -> dict[str, Verdict]:
     """The verdicts on a program that does not answer initialize: the rest cannot be known."""
-    said = tuple(kit.transcript_since([0])) + tuple(kit.agent.stderr.splitlines()[-_LAST_WORDS:])
-    why = "initialize was not answered" + (f"; stderr: {said[-1]}" if kit.agent.stderr else "")
+    transcript = tuple(kit.transcript_since([0])) + tuple(kit.agent.stderr.splitlines()[-_LAST_WORDS:])
+    why = "initialize was not answered" + (f"; stderr: {transcript[-1]}" if kit.agent.stderr else "")
     return {
-        name: Verdict("fail", why, said) if name == "ACP-INIT-001" else Verdict("skip", why)
+        name: Verdict("fail", why, transcript) if name == "ACP-INIT-001" else Verdict("skip", why)
         for name in REQUIREMENTS
         if only is None or name in only
     }

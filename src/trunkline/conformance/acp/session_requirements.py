@@ -39,9 +39,9 @@ def reopen(kit: Kit, method: str, **params: Any) -> tuple[Message | None, list[L
     start = len(kit.agent.log)
     folder = {"sessionId": kit.session_id, "cwd": str(kit.subject.folder)}
     reply = kit.agent.request(method, {**folder, **params})
-    place = len(kit.agent.log)
+    answered = len(kit.agent.log)
     kit.fence()
-    return reply, kit.agent.log[start:place], kit.agent.log[place:]
+    return reply, kit.agent.log[start:answered], kit.agent.log[answered:]
 
 
 def history_in(kit: Kit, lines: list[Line]) -> list[bytes]:

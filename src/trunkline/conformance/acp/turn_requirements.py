@@ -82,8 +82,8 @@ def can_be_cancelled(kit: Kit) -> None:
     "CANCEL-002", "M", "Nothing is said in a session after its cancelled turn was answered.", last=True
 )
 def is_quiet_after_a_cancel(kit: Kit) -> None:
-    session_id, _, place = kit.cancelled
-    late = [line.raw[:200] for line in kit.ended.log[place:] if is_update(line, session_id)]
+    session_id, _, start = kit.cancelled
+    late = [line.raw[:200] for line in kit.ended.log[start:] if is_update(line, session_id)]
     need(not late, f"{late[:1]}")
 
 

@@ -109,10 +109,10 @@ class AguiKit(HttpSubject):
             raise NotApplicable("there is no prompt that ends in an interrupt (--permission-prompt)")
         run = self.say(self.fresh("asked"), self.prompts.asking)
         if not interrupts_of(run):
-            told = [one for one in run.only("CUSTOM") if "interrupt" in str(one.get("name")).lower()]
+            interrupts = [one for one in run.only("CUSTOM") if "interrupt" in str(one.get("name")).lower()]
             need(
-                not told,
-                f"the interrupt is told by CUSTOM {told and told[0].get('name')!r}, not as the outcome",
+                not interrupts,
+                f"an interrupt is in CUSTOM {interrupts and interrupts[0].get('name')!r}, not in the outcome",
             )
             raise NotApplicable("the run ended without an interrupt (--permission-prompt)")
         return run

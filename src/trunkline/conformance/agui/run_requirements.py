@@ -197,10 +197,10 @@ def _fold(run: Run, *, snapshots: bool = True) -> ReferenceClient:
 
 @requirement("MESSAGES-002", "M", "A snapshot tells the messages by the ids and in the order of the stream.")
 def tells_one_story(kit: AguiKit) -> None:
-    told = [run for run in kit.runs if run.only("MESSAGES_SNAPSHOT")]
-    if not told:
+    with_snapshots = [run for run in kit.runs if run.only("MESSAGES_SNAPSHOT")]
+    if not with_snapshots:
         raise NotApplicable("no snapshot of the messages came")
-    for run in told:
+    for run in with_snapshots:
         streamed = [_key(one) for one in _fold(run, snapshots=False).messages if _counts(one)]
         snapshot = [_key(one) for one in run.only("MESSAGES_SNAPSHOT")[-1]["messages"] if _counts(one)]
         need(streamed == snapshot, f"streamed {streamed}, but the snapshot has {snapshot}")
@@ -251,10 +251,10 @@ def streams_arguments(kit: AguiKit) -> None:
 @requirement("TOOL-003", "M", "No argument of a call is lost: what was streamed is what the call has.")
 def loses_no_arguments(kit: AguiKit) -> None:
     _ = kit.tool
-    told = [run for run in kit.runs if calls_in_snapshots(run)]
-    if not told:
+    with_calls = [run for run in kit.runs if calls_in_snapshots(run)]
+    if not with_calls:
         raise NotApplicable("no snapshot tells the arguments of the calls")
-    for run in told:
+    for run in with_calls:
         streamed = streamed_calls(run)
         for call_id, whole in calls_in_snapshots(run).items():
             need(call_id in streamed, f"the call {call_id} was never streamed")

@@ -181,8 +181,8 @@ def goes_on(kit: AisdkKit) -> None:
     chat = kit.chat("hello")
     answer_id = kit.hello.chunks[0].get("messageId") or f"{chat}-a1"
     asked = {"id": f"{chat}-u0", "role": "user", "parts": [{"type": "text", "text": kit.prompts.words}]}
-    said = {"id": answer_id, "role": "assistant", "parts": [{"type": "text", "text": text}]}
-    response = kit.say(chat, kit.prompts.words, earlier=[asked, said])
+    answer = {"id": answer_id, "role": "assistant", "parts": [{"type": "text", "text": text}]}
+    response = kit.say(chat, kit.prompts.words, earlier=[asked, answer])
     exchange = response.exchange
     need(exchange.status == 200, f"the status is {exchange.status} {exchange.body[:200]!r}")
     need(response.only("finish"), f"it does not finish: {response.chunks[-1:]}")

@@ -94,24 +94,24 @@ def _messages(fields: JsonObject) -> tuple[UIMessage, ...]:
         raise InvalidCommand("the field messages must be a list")
     found: list[UIMessage] = []
     for number, one in enumerate(cast("list[Any]", given)):
-        place = f"messages[{number}]"
+        field = f"messages[{number}]"
         if not isinstance(one, dict):
-            raise InvalidCommand(f"{place} must be an object")
+            raise InvalidCommand(f"{field} must be an object")
         message = cast("JsonObject", one)
         parts = message.get("parts")
         if not isinstance(parts, list) or not all(
             isinstance(part, dict) for part in cast("list[Any]", parts)
         ):
             raise InvalidCommand(
-                f"{place}.parts must be a list of objects: messages are those of useChat at 5 to 7, "
+                f"{field}.parts must be a list of objects: messages are those of useChat at 5 to 7, "
                 'with parts such as {"type": "text", "text": ...}'
             )
         role = message.get("role")
         if role not in ("system", "user", "assistant"):
-            raise InvalidCommand(f"{place}.role is {role!r}: it is one of system, user, assistant")
+            raise InvalidCommand(f"{field}.role is {role!r}: it is one of system, user, assistant")
         found.append(
             UIMessage(
-                id=_id(message.get("id"), f"{place}.id"),
+                id=_id(message.get("id"), f"{field}.id"),
                 role=role,
                 parts=cast("list[JsonObject]", parts),
                 metadata=message.get("metadata"),
@@ -120,18 +120,18 @@ def _messages(fields: JsonObject) -> tuple[UIMessage, ...]:
     return tuple(found)
 
 
-def _id(value: Any, place: str) -> str:
+def _id(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value or len(value) > _MAX_ID or not value.isprintable():
-        raise InvalidCommand(f"{place} must be a printable text of 1 to {_MAX_ID} characters")
+        raise InvalidCommand(f"{field} must be a printable text of 1 to {_MAX_ID} characters")
     return value
 
 
-def as_object(value: Any, place: str) -> JsonObject:
+def as_object(value: Any, field: str) -> JsonObject:
     """Check that a field is an object; one that is not given is empty."""
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InvalidCommand(f"the field {place} must be an object")
+        raise InvalidCommand(f"the field {field} must be an object")
     return cast("JsonObject", value)
 
 

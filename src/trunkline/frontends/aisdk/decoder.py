@@ -86,31 +86,31 @@ def read_intent(
     history: tuple[ev.Event, ...] = ()
     if chat.outline.is_empty:
         history = history_events(request.messages[:-1])
-    place = f"messages[{len(request.messages) - 1}].parts"
+    field = f"messages[{len(request.messages) - 1}].parts"
     return StartTurn(
-        prompt=_prompt(request, _said(last, place)),
+        prompt=_prompt(request, _said(last, field)),
         rewind_to=rewind_to,
         history=history,
         cancels_waiting=bool(questions),
     )
 
 
-def _said(message: UIMessage, place: str) -> ev.UserMessage:
+def _said(message: UIMessage, field: str) -> ev.UserMessage:
     """Read what a person says in a message."""
-    content, meta = read_parts(message.parts, place), read_meta(message.parts, message.metadata)
+    content, meta = read_parts(message.parts, field), read_meta(message.parts, message.metadata)
     return ev.UserMessage(message_id=message.id, content=content, meta=meta)
 
 
-def _prompt(request: ChatRequest, said: ev.UserMessage) -> Prompt:
-    if not said.content:
-        raise InvalidCommand(f"message {said.message_id!r} is empty: say something, or attach something")
+def _prompt(request: ChatRequest, message: ev.UserMessage) -> Prompt:
+    if not message.content:
+        raise InvalidCommand(f"message {message.message_id!r} is empty: say something, or attach something")
     return Prompt(
-        content=said.content,
-        message_id=said.message_id,
+        content=message.content,
+        message_id=message.message_id,
         tools=request.tools,
         state=request.state,
         forwarded=request.forwarded,
-        meta=said.meta,
+        meta=message.meta,
     )
 
 
@@ -119,22 +119,22 @@ def _regenerate(request: ChatRequest, chat: ChatOutline) -> StartTurn:
 
     The assistant's message that is made anew has the id of its turn. Without one it is the last message's.
     """
-    said = chat.prompt_of(request.message_id) if request.message_id is not None else None
+    message = chat.prompt_of(request.message_id) if request.message_id is not None else None
     last = request.messages[-1] if request.messages else None
-    if said is None and last is not None and last.role == "user":
-        said = _said(last, f"messages[{len(request.messages) - 1}].parts")
-    if said is None:
+    if message is None and last is not None and last.role == "user":
+        message = _said(last, f"messages[{len(request.messages) - 1}].parts")
+    if message is None:
         which = "" if request.message_id is None else f" {request.message_id!r}"
         raise InvalidCommand(
             f"there is no message{which} to answer again: load the chat anew, or send the user's message last"
         )
-    known = chat.outline.turn_of(said.message_id) is not None
+    known = chat.outline.turn_of(message.message_id) is not None
     history: tuple[ev.Event, ...] = ()
     if chat.outline.is_empty:
         history = history_events(request.messages[:-1])
     return StartTurn(
-        prompt=_prompt(request, said),
-        rewind_to=chat.outline.before(said.message_id) if known else NO_REWIND,
+        prompt=_prompt(request, message),
+        rewind_to=chat.outline.before(message.message_id) if known else NO_REWIND,
         history=history,
         cancels_waiting=True,
     )

@@ -32,11 +32,11 @@ __all__ = [
 async def read_outline(session: Session, request: ChatRequest, *, sees_history: bool = True) -> ChatOutline:
     """Read what a request is compared with."""
     outline = await session.earlier_turns.present()
-    said: dict[str, ev.UserMessage] = {}
+    prompts: dict[str, ev.UserMessage] = {}
     turn_id = request.message_id
     if request.trigger == "regenerate-message" and turn_id is not None and sees_history:
-        said = await _find_prompt(session, turn_id)
-    return ChatOutline(outline, said.get)
+        prompts = await _find_prompt(session, turn_id)
+    return ChatOutline(outline, prompts.get)
 
 
 async def _find_prompt(session: Session, turn_id: str) -> dict[str, ev.UserMessage]:

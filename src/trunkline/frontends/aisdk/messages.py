@@ -155,8 +155,8 @@ class MessageFolder:
         if to_message_id is None:
             self._folded.clear()
             return
-        for place, (name, item) in enumerate(self._folded):
+        for index, (name, item) in enumerate(self._folded):
             ids = item.message_ids if isinstance(item, _Turn) else ()
             if to_message_id == name or to_message_id in ids:
-                del self._folded[place + 1 :]
+                del self._folded[index + 1 :]
                 return

@@ -37,11 +37,11 @@ def news(metadata: JsonObject, known: JsonObject, value: Any) -> JsonObject:
     """Leave out fields that were told already, and those that say no more than this value."""
     found: JsonObject = {}
     for name, fields in metadata.items():
-        told = known.get(name, {})
+        sent = known.get(name, {})
         rest = {
             key: field
             for key, field in fields.items()
-            if not (key in told and told[key] == field) and (value is None or field != value)
+            if not (key in sent and sent[key] == field) and (value is None or field != value)
         }
         if rest:
             found[name] = rest

@@ -37,19 +37,19 @@ def read_parts(parts: Sequence[Any], where: str = "parts") -> tuple[c.Content, .
     """
     found: list[c.Content] = []
     for number, one in enumerate(parts):
-        place = f"{where}[{number}]"
+        field = f"{where}[{number}]"
         part = cast("JsonObject", one) if isinstance(one, dict) else {}
         kind = part.get("type")
         if not isinstance(kind, str):
-            raise InvalidCommand(f"{place} is no part of a message: it has no type")
+            raise InvalidCommand(f"{field} is no part of a message: it has no type")
         if kind == "text":
-            text = _text(part, "text", place)
+            text = _text(part, "text", field)
             if text:
                 found.append(c.TextBlock(text=text))
         elif kind == "file":
-            found.append(_file(part, place))
+            found.append(_file(part, field))
         elif kind not in _SKIPPED and not kind.startswith(_SKIPPED_BEGINNINGS):
-            raise InvalidCommand(f"Unsupported part type: {kind} ({place})")
+            raise InvalidCommand(f"Unsupported part type: {kind} ({field})")
     return tuple(found)
 
 
@@ -77,26 +77,26 @@ def _is_data(part: Any) -> bool:
     return isinstance(part, dict) and str(cast("JsonObject", part).get("type")).startswith("data-")
 
 
-def _text(part: JsonObject, name: str, place: str) -> str:
+def _text(part: JsonObject, name: str, field: str) -> str:
     value = part.get(name)
     if not isinstance(value, str):
-        raise InvalidCommand(f"{place}.{name} must be a text")
+        raise InvalidCommand(f"{field}.{name} must be a text")
     return value
 
 
-def _file(part: JsonObject, place: str) -> c.Content:
-    url = _text(part, "url", place)
+def _file(part: JsonObject, field: str) -> c.Content:
+    url = _text(part, "url", field)
     given: Any = part.get("mediaType") or part.get("mimeType")
     mime_type = given if isinstance(given, str) else None
     named: Any = part.get("filename") or part.get("name")
     name = named if isinstance(named, str) else None
     if not url or url.lower().startswith(_LOCAL):
-        raise InvalidCommand(f"{place}.url cannot be read here: give a data: URL, or an address on the web")
+        raise InvalidCommand(f"{field}.url cannot be read here: give a data: URL, or an address on the web")
     if url[:5].lower() != "data:":
         return c.LinkBlock(uri=url, name=name or _last_name(url), mime_type=mime_type)
     read = read_data_url(url)
     if read is None:
-        raise InvalidCommand(f"{place}.url is a data: URL that cannot be read: its base64 is broken")
+        raise InvalidCommand(f"{field}.url is a data: URL that cannot be read: its base64 is broken")
     return _inline(mime_type or read[0], read[1], name)
 
 

@@ -157,8 +157,8 @@ class UnifiedEncoder:
             about |= {"error_code": code, "error_message": f"the turn ended with {event.stop_reason}"}
         content: tuple[UnifiedContent, ...] = ()
         if event.stop_reason == "refusal":
-            said = self._said.get(None) or TurnContent()
-            content = (RefusalContent(said.last_text or "the agent refused to go on"),)
+            spoken = self._said.get(None) or TurnContent()
+            content = (RefusalContent(spoken.last_text or "the agent refused to go on"),)
         return self._end(event, about, content)
 
     def _failed(self, event: ev.TurnFailed) -> Out:
@@ -196,12 +196,12 @@ class UnifiedEncoder:
 
     def _speech(self, event: ev.Event, lane: str | None) -> Out:
         """Give all that was said in a lane as one message, calls in their places."""
-        said = self._said.pop(lane, None)
-        if not said:
+        content = self._said.pop(lane, None)
+        if not content:
             return []
         where = event if event.lane == lane else msgspec.structs.replace(event, lane=lane)
-        about = {"sources": said.sources} if said.sources else {}
-        return [self._make("assistant", "assistant", where, said.contents(self._calls), None, **about)]
+        about = {"sources": content.sources} if content.sources else {}
+        return [self._make("assistant", "assistant", where, content.contents(self._calls), None, **about)]
 
     def _queued(self, event: ev.PromptQueued) -> Out:
         content = contents_of(event.content, self._printed)
@@ -218,10 +218,10 @@ class UnifiedEncoder:
     # -- messages ----------------------------------------------------------------------------------
 
     def _in(self, lane: str | None) -> TurnContent:
-        said = self._said.get(lane)
-        if said is None:
-            said = self._said[lane] = TurnContent()
-        return said
+        content = self._said.get(lane)
+        if content is None:
+            content = self._said[lane] = TurnContent()
+        return content
 
     def _user(self, event: ev.UserMessage) -> Out:
         about: dict[str, Any] = {"message_id": event.message_id, **details_of(event.content)}

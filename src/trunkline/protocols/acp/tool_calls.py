@@ -228,7 +228,7 @@ class ToolCalls:
                 changes["content"] = call.content = content
         if update.get("locations") is not None:
             items = as_list(update["locations"])
-            locations = tuple(place for item in items if (place := _location(item)) is not None)
+            locations = tuple(location for item in items if (location := _location(item)) is not None)
             readable = readable and isinstance(update["locations"], list) and len(locations) == len(items)
             if locations != call.locations:
                 changes["locations"] = call.locations = locations

@@ -226,8 +226,8 @@ def _entry(entry: Entry) -> bytes:
     return _frame(entry.cursor, {"seq": entry.seq, "at": entry.at, "event": without_words(entry.event)})
 
 
-def _frame(place: Cursor, data: Any) -> bytes:
-    return write_frame(_encode(data), place)
+def _frame(cursor: Cursor, data: Any) -> bytes:
+    return write_frame(_encode(data), cursor)
 
 
 # -- reading and writing ---------------------------------------------------------------------------

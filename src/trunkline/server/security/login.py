@@ -166,8 +166,8 @@ def _cookie_name(scope: Scope) -> str:
     "Cookies do not provide isolation by port." (RFC 6265, section 8.5,
     https://www.rfc-editor.org/rfc/rfc6265#section-8.5)
     """
-    place = HostPort.parse(first_header(scope, b"host").decode("latin-1"))
-    return f"trunkline-{place.port}" if place is not None and place.port is not None else "trunkline"
+    host = HostPort.parse(first_header(scope, b"host").decode("latin-1"))
+    return f"trunkline-{host.port}" if host is not None and host.port is not None else "trunkline"
 
 
 def _cookies(scope: Scope) -> list[str]:

@@ -67,20 +67,20 @@ class Hosts:
         """Allow these besides the names of this machine; with a port, only with that port."""
         self._allowed: set[HostPort] = set()
         for text in allowed:
-            place = HostPort.parse(text)
-            if place is None:
+            host = HostPort.parse(text)
+            if host is None:
                 raise ConfigurationError(
                     f"{text!r} is no host: give a name such as chat.example.org, or name:port"
                 )
-            self._allowed.add(place)
+            self._allowed.add(host)
 
-    def knows(self, place: HostPort, bound: str | None) -> bool:
+    def knows(self, host: HostPort, bound: str | None) -> bool:
         """Whether the server may be called so; ``bound`` is the address that took the connection."""
-        if place in self._allowed or HostPort(place.host, None) in self._allowed:
+        if host in self._allowed or HostPort(host.host, None) in self._allowed:
             return True
-        if place.host == "localhost":
+        if host.host == "localhost":
             return True
-        address = _address(place.host)
+        address = _address(host.host)
         # An address is safe where a name is not: no foreign name can be made to look like it.
         return address is not None and (address.is_loopback or address == _address(bound or ""))
 
@@ -93,18 +93,18 @@ class Origin(NamedTuple):
     port: int | None
 
     @classmethod
-    def of(cls, scheme: str, place: HostPort) -> Origin:
+    def of(cls, scheme: str, host: HostPort) -> Origin:
         """Make an origin, with the scheme's own port if none is named."""
-        return cls(scheme, place.host, place.port or _DEFAULT_PORTS.get(scheme))
+        return cls(scheme, host.host, host.port or _DEFAULT_PORTS.get(scheme))
 
     @classmethod
     def parse(cls, text: str) -> Origin | None:
         """Read ``scheme://host[:port]``; None for anything else, ``null`` too."""
         scheme, colon, rest = text.lower().partition("://")
-        place = HostPort.parse(rest)
-        if not colon or place is None or not _SCHEME.fullmatch(scheme):
+        host = HostPort.parse(rest)
+        if not colon or host is None or not _SCHEME.fullmatch(scheme):
             return None
-        return cls.of(scheme, place)
+        return cls.of(scheme, host)
 
 
 class Origins:

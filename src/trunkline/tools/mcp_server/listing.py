@@ -96,7 +96,7 @@ def permission_form(
     """The form that asks for a permission: the whole call, and one choice."""
     written = msgspec.json.format(msgspec.json.encode(input), indent=2).decode()
     seen = [diff_text(one) if isinstance(one, c.DiffBlock) else c.text_of((one,)) for one in shown]
-    said = [message, f"{tool.name} ({tool.kind}) with {written}", *seen]
+    lines = [message, f"{tool.name} ({tool.kind}) with {written}", *seen]
     choice = {
         "type": "string",
         "title": "Decision",
@@ -104,4 +104,4 @@ def permission_form(
         "enumNames": [one.name for one in options],
     }
     schema = {"type": "object", "properties": {"decision": choice}, "required": ["decision"]}
-    return {"message": "\n\n".join(part for part in said if part), "requestedSchema": schema}
+    return {"message": "\n\n".join(part for part in lines if part), "requestedSchema": schema}

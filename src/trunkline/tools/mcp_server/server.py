@@ -257,9 +257,9 @@ class McpServer:
             if not isinstance(token, str | int) or self._connection.congested or self._connection.closed:
                 return
             sent += 1
-            said = {"message": text[:_LONGEST_PROGRESS]} if era.version >= "2025-03-26" else {}
+            message = {"message": text[:_LONGEST_PROGRESS]} if era.version >= "2025-03-26" else {}
             self._connection.notify(
-                "notifications/progress", {"progressToken": token, "progress": sent, **said}
+                "notifications/progress", {"progressToken": token, "progress": sent, **message}
             )
 
         return show

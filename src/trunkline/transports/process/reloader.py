@@ -54,9 +54,9 @@ def _look(path: str, seen: Snapshot) -> None:
 
 
 def _python_files(folder: str) -> Iterator[str]:
-    for place, folders, files in os.walk(folder):
+    for path, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
-        yield from (os.path.join(place, file) for file in sorted(files) if file.endswith(".py"))
+        yield from (os.path.join(path, file) for file in sorted(files) if file.endswith(".py"))
 
 
 def changed_file(before: Snapshot, after: Snapshot) -> str | None:

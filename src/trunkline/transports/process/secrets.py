@@ -72,7 +72,7 @@ def _erase_variable(name: str, value: str) -> None:
 
     getenv = ctypes.CDLL(None).getenv
     getenv.argtypes, getenv.restype = [ctypes.c_char_p], ctypes.c_void_p
-    place = getenv(os.fsencode(name))
+    address = getenv(os.fsencode(name))
     # C code that changed it behind Python's back made another one, which is not ours to overwrite.
-    if place and ctypes.string_at(place) == os.fsencode(value):
-        ctypes.memset(place, 0, len(os.fsencode(value)))
+    if address and ctypes.string_at(address) == os.fsencode(value):
+        ctypes.memset(address, 0, len(os.fsencode(value)))

@@ -328,7 +328,7 @@ def _describe(call: CallView) -> ToolRequest:
         kind=kind,
         also_kinds=() if kind == declared else (declared,),
         input=call.input,
-        paths=tuple(dict.fromkeys([*(place.path for place in call.locations), *diffs])),
+        paths=tuple(dict.fromkeys([*(location.path for location in call.locations), *diffs])),
         command=command,
     )
 

@@ -421,8 +421,10 @@ class SessionJournal:
         known = self.session is None or self.session.receipt(message.key) is not None
         if outcome == "startedNewTurn" and not known:
             message_id = new_id("message")
-            said = ev.UserMessage(message_id=message_id, content=message.content, prompt_id=message.key)
-            await self._emit([said])
+            user_message = ev.UserMessage(
+                message_id=message_id, content=message.content, prompt_id=message.key
+            )
+            await self._emit([user_message])
 
     def own_answered(self, own: OwnRequest, response: Response) -> None:
         """Take the agent's answer to a prompt of another client's."""

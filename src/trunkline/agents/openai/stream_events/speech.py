@@ -129,9 +129,9 @@ class Speech:
 
     def complete_text(self, slot: Slot, part: int, whole: str) -> None:
         """Emit what is missing of a text."""
-        said = "".join(slot.texts.get(part, ()))
-        if len(whole) > len(said) and whole.startswith(said):
-            self.text(slot, part, whole[len(said) :])
+        streamed = "".join(slot.texts.get(part, ()))
+        if len(whole) > len(streamed) and whole.startswith(streamed):
+            self.text(slot, part, whole[len(streamed) :])
 
     def annotate(self, slot: Slot, part: int, note: Any) -> None:
         """Emit what a text cites."""
