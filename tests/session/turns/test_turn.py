@@ -391,6 +391,16 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(
         session.fail(Fenced("the test ends"))
 
 
+async def test_nobody_waits_for_a_turn_that_the_next_process_goes_on_with(journal: MemoryJournal) -> None:
+    hub = Hub(Durable(), journal, settings=BRISK)
+    session, _ = await suspend(hub)
+    await hub.close()
+    waits = asyncio.create_task(session.wait_for_ending_turn())
+    assert session.turn is None, "the loop of who waits would never give way"
+    await soon(waits)
+    await soon(session.wait_until_idle())
+
+
 async def until_owned(session: Session) -> None:
     async with asyncio.timeout(WAIT):
         while not await session.own():
