@@ -254,6 +254,7 @@ class TurnContext:
         also_kinds: Sequence[ev.ToolKind] = (),
         lane: str | None = None,
         always_covers_tool: bool = False,
+        others: Sequence[ToolRequest] = (),
         answer: Callable[[ToolRequest], Awaitable[Decision | None]] | None = None,
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
@@ -265,8 +266,9 @@ class TurnContext:
         DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
         by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
         be asked, is asked for every time; ``always_covers_tool`` keeps it for every call of the tool that
-        runs no command. The policy judges the call by ``also_kinds`` too, and ``answer``
-        may decide in the place of a person; None from it asks the person. ``lane`` is the call's subagent.
+        runs no command. The policy judges the call by ``also_kinds`` too, and ``others``: calls that the
+        answer is for as well. ``answer`` may decide in the place of a person; None from it asks the person.
+        ``lane`` is the call's subagent.
         """
         self._check_live()
         blocks = as_content(content)
@@ -286,6 +288,7 @@ class TurnContext:
             env=dict(env or {}),
             cwd=cwd,
             always_covers_tool=always_covers_tool,
+            others=tuple(others),
         )
         if input is not None and self.inputs.get(call_id) != input:
             # The card may show other arguments: what is approved is what it shows.

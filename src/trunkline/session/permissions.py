@@ -57,6 +57,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The folder that the command runs in, where it is not the session's and not among the arguments."""
     always_covers_tool: bool = False
     """Whether the tool's author declares that "always" is for every call of it that runs no command."""
+    others: tuple[ToolRequest, ...] = ()
+    """Other calls that the answer is for as well: the strictest verdict about any of them counts."""
 
     @property
     def named_paths(self) -> tuple[str, ...]:
@@ -66,6 +68,10 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def coverage(self) -> Coverage | None:
         """What an "always" about this call covers."""
+        if self.others:
+            # Only the same calls again are the same question.
+            calls = [[one.tool, one.kind, one.input, one.command, one.paths] for one in self.others]
+            return coverage_of(self.tool, "execute", [self.input, self.command, calls])
         covers = coverage_of(self.tool, self.kind, self.input, self.command, self.env, self.cwd)
         runs_command = self.command is not None or command_in(self.input) is not None
         if covers is not None and self.always_covers_tool and not runs_command:
@@ -207,6 +213,7 @@ class Permissions:
     def _judge(self, request: ToolRequest) -> Verdict:
         verdicts = [self._judge_as(kind, request) for kind in (request.kind, *request.also_kinds)]
         verdicts.append(self._judge_protected(request))
+        verdicts += map(self._judge, request.others)
         return min(verdicts, key=_strictness)
 
     def _judge_protected(self, request: ToolRequest) -> Verdict:

@@ -153,6 +153,7 @@ async def test_a_permission_under_an_id_of_its_own_is_about_the_call_with_the_sa
         (Policy(default="allow", rules=(Rule(decision="deny", path="secret/**"),)), "abort", False),
         (Policy.read_only(), "abort", False),
         (Policy(default="allow", rules=(Rule(decision="ask", kind="execute"),)), "proceed", True),
+        (Policy(default="allow", rules=(Rule(decision="ask", tool="terminal"),)), "proceed", True),
         (Policy(rules=(Rule(decision="allow", kind="other"),)), "proceed", True),
         (Policy.allow_all(), "proceed", False),
     ],
@@ -180,6 +181,41 @@ async def test_a_permission_that_shows_nothing_is_judged_by_the_calls_that_wait(
     if is_asked:
         shown = [update.content for update in only(events, ev.ToolUpdate) if update.content]
         assert shown == [(TextBlock(text="$ rm -rf build"),)], "the person sees what the question is about"
+
+
+async def test_a_command_that_waits_for_a_confirmation_is_judged_with_its_variables() -> None:
+    call = {"kind": "execute", "rawInput": {"command": "git status", "env": {"GIT_PAGER": "rm -rf ."}}}
+    policy = Policy(default="allow", rules=(Rule(decision="ask", command="rm *"),))
+    _, asked = await confirmations([call], policy=policy)
+    assert len(asked) == 1
+
+
+async def test_an_always_about_a_confirmation_is_for_the_same_calls() -> None:
+    edits = [{"kind": "edit", "rawInput": {"path": f"/w/{name}"}} for name in ("a", "a", "b")]
+    got, asked = await confirmations(*([edit] for edit in edits), answer="proceed_always")
+    assert got == [select("proceed_always"), select("proceed"), select("proceed_always")]
+    assert len(asked) == 2
+
+
+async def confirmations(
+    *batches: list[dict[str, Any]], policy: Policy | None = None, answer: str = "proceed"
+) -> tuple[list[Any], list[ev.Asked]]:
+    """Announce some calls at a time and ask to confirm them; gives the outcomes and what was asked."""
+    got: list[Any] = []
+
+    async def script(far: Far, prompt: Prompt) -> None:
+        for batch, calls in enumerate(batches):
+            for place, call in enumerate(calls):
+                far.update("tool_call", toolCallId=f"c{batch}.{place}", **call)
+            about = {"toolCallId": f"confirmation{batch}", "title": "Confirm Agent Actions", "kind": "other"}
+            got.append(await far.permission(**about))
+            for place in range(len(calls)):
+                far.update("tool_call_update", toolCallId=f"c{batch}.{place}", status="completed")
+
+    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
+        session = await hub.create()
+        await collect(session, "go", {ev.Asked: choose(session, answer)})
+        return got, only(await events_of(session), ev.Asked)
 
 
 async def test_what_the_agent_said_of_the_call_before_counts_for_the_policy() -> None:

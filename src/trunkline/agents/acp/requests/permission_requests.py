@@ -172,11 +172,6 @@ class PermissionRequests:
     ) -> Decision:
         others = self._decoder.asked_with(call.native_id)
         request = describe_request(call, others)
-        denials = (turn.policy_denial(describe_request(other)) for other in others)
-        if (denial := next(filter(None, denials), None)) is not None:
-            decision = Decision(allowed=False, call_id=call.call_id, reason=denial, by="policy")
-            turn.record(request, decision)
-            return decision
         if turn.covers(request) is None:
             options = without_always(options)
         turn.inputs[call.call_id] = call.input
@@ -194,6 +189,7 @@ class PermissionRequests:
             command=request.command,
             content=content,
             lane=call.lane,
+            others=request.others,
             answer=lambda asked: self._answer(turn, call, asked, options, params),
         )
 
@@ -309,6 +305,7 @@ def describe_request(call: CallView, others: Sequence[CallView] = ()) -> ToolReq
         also_kinds=tuple(one for one in kinds if one != kind),
         paths=tuple(dict.fromkeys(path for part in parts for path in part.named_paths)),
         command="\n".join(lines) or None,
+        others=tuple(parts[1:]),
     )
 
 
