@@ -113,6 +113,21 @@ async def test_an_answer_that_is_faster_than_the_journal_is_journalled_all_the_s
         assert [one.status for one in only(events, ev.ToolUpdate)][-1] == "denied"
 
 
+async def test_a_question_that_comes_just_before_the_end_of_the_turn_is_left_to_the_editor(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        pair.agent.send(id=7, method="session/request_permission", params=PARAMS)
+        pair.agent.send(id=agent_id, result={"stopReason": "end_turn"})
+        await pair.editor.until(id=7)
+        await pair.editor.until(id=editor_id)
+        events = await pair.events()
+        pair.editor.send(id=7, result=selected("y"))
+        assert (await pair.agent.until(id=7))["result"] == selected("y")
+        assert only(events, ev.TurnFinished)
+
+
 async def test_an_always_that_the_session_does_not_offer_counts_there_once(tmp_path: Path) -> None:
     async with paired(tmp_path) as pair:
         session, editor_id, agent_id = await begin(pair)

@@ -246,7 +246,7 @@ class SpliceRequests:
     def asked(self, session: Session, asked: ev.Asked) -> None:
         """Take that the session asks its clients: the editor is asked too."""
         request = CURRENT_REQUEST.get()
-        if request is None:
+        if request is None or request.is_the_editors:
             return
         if request.method not in ASKING:
             if isinstance(asked.question, Permission):
