@@ -231,6 +231,29 @@ FEES = Dialect(
     ],
 )
 
+FEES_OF_SEVERAL = Dialect(
+    "App: several balances between each other, of currencies and pots; only one row has a fee",
+    (
+        b"Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n"
+        b"TOPUP,Current,2026-10-01 08:00:00,2026-10-01 08:00:01,Top-Up,500.00,0.00,EUR,COMPLETED,500.00\n"
+        b"EXCHANGE,Current,2026-10-04 10:00:00,2026-10-04 10:00:00,Exchanged to USD,-100.00,0.00,EUR,COMPLETED,400.00\n"
+        b"EXCHANGE,Current,2026-10-04 10:00:00,2026-10-04 10:00:00,Exchanged to USD,107.50,0.00,USD,COMPLETED,107.50\n"
+        b"TRANSFER,Current,2026-10-07 10:00:00,2026-10-07 10:00:00,To Savings,-50.00,0.00,EUR,COMPLETED,350.00\n"
+        b"TRANSFER,Savings,2026-10-07 10:00:00,2026-10-07 10:00:00,To Savings,50.00,0.00,EUR,COMPLETED,50.00\n"
+        b"ATM,Current,2026-10-08 10:00:00,2026-10-09 10:00:00,Cash at ATM,-200.00,4.00,EUR,COMPLETED,146.00\n"
+        b"CARD_PAYMENT,Current,2026-10-09 10:00:00,2026-10-10 10:00:00,Uber,-20.00,0.00,USD,COMPLETED,87.50\n"
+    ),
+    [
+        ("2026-10-01", 50000, "EUR", "Top-Up"),
+        ("2026-10-04", -10000, "EUR", "Exchanged"),
+        ("2026-10-04", 10750, "USD", "Exchanged"),
+        ("2026-10-07", -5000, "EUR", "Savings"),
+        ("2026-10-07", 5000, "EUR", "Savings"),
+        ("2026-10-09", -20400, "EUR", "Cash at ATM"),
+        ("2026-10-10", -2000, "USD", "Uber"),
+    ],
+)
+
 OPEN_DAYS = Dialect(
     "German broker bank: a word in the place of the day of what is pending",
     (
@@ -352,6 +375,7 @@ DIALECTS = [
     PARENTHESES,
     N26,
     FEES,
+    FEES_OF_SEVERAL,
     OPEN_DAYS,
     NAMELESS_MARKER,
     NUMBERED_TEXTS,

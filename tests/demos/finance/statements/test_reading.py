@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.demos.finance.statements.imports import bring, new_ledger, plan, question
+from tests.demos.finance.statements.imports import bring, new_ledger, plan, question, rows
 from tests.demos.finance.statements.ofx_files import CARDS_2, ofx_of
 
 from trunkline.demos.finance.statements.importing import ImportPlan, plan_import
@@ -243,3 +243,17 @@ def test_the_crowns_of_four_countries_are_asked_about() -> None:
     assert asked.fields["required"] == ["currency", "account"]
     found = plan(new_ledger(), data, answers={"currency": "DKK", "account": "Danske"})
     assert {one.row.currency for one in found.new} == {"DKK"}
+
+
+def test_fees_count_also_when_the_first_file_with_the_header_had_none() -> None:
+    header = "Date,Description,Amount,Fee,Currency,Balance\n"
+    ledger = new_ledger()
+    bring(
+        ledger,
+        f"{header}2026-09-01,Lidl,-20.00,0.00,EUR,480.00\n2026-09-02,Aldi,-30.00,0.00,EUR,450.00\n",
+        account="App",
+    )
+    later = f"{header}2026-10-01,Lidl,-50.00,0.00,EUR,400.00\n2026-10-02,Cash,-100.00,2.50,EUR,297.50\n"
+    bring(ledger, later)
+    assert rows(ledger)[-1] == ("2026-10-02", -10250, "Cash")
+    assert plan(ledger, later).counts == "0 new, 2 known"

@@ -34,10 +34,13 @@ def proven_sign(
     return best
 
 
-def count_explained(pairs: Sequence[tuple[Decimal, Decimal]], newest_first: bool | None) -> int:
-    """Count the steps between two rows that signed amounts explain."""
-    orders = (True, False) if newest_first is None else (newest_first,)
-    return max(_count(pairs, newest, 1) for newest in orders)
+def count_explained(pairs: Sequence[tuple[Decimal, Decimal]]) -> int:
+    """Count the rows before whose signed amount there was the balance of another row.
+
+    In which order they are does not matter, so a file may have several accounts or currencies.
+    """
+    balances = {after for _, after in pairs}
+    return sum(moved != 0 and after - moved in balances for moved, after in pairs)
 
 
 def _count(pairs: Sequence[tuple[Decimal, Decimal]], newest_first: bool, factor: int) -> int:

@@ -265,7 +265,6 @@ class _Columns:
             return None
         if draft.sign not in ("negative_is_out", "positive_is_out"):
             return None
-        order = self._newest_first(draft.date)
         for index in self._named("fee"):
             if not self._holds(index, looks_like_amount, _ENOUGH):
                 continue
@@ -280,7 +279,7 @@ class _Columns:
                 if moved is not None and left is not None:
                     alone.append((moved * factor, left))
                     less.append((moved * factor - (fee or 0), left))
-            if alone != less and count_explained(less, order) > count_explained(alone, order):
+            if count_explained(less) > count_explained(alone):
                 self._taken.add(index)
                 return index
         return None

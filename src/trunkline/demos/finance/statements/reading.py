@@ -112,6 +112,8 @@ def _read_csv(
     other_signs = kept is not None and _has_other_signs(db, table, kept)
     if other_signs or (kept is not None and _has_other_days(table, kept)):
         kept = None  # Another bank with the same header, it seems: what was kept is of the first one.
+    if kept is not None:
+        kept = _with_fees(table, kept)
     wanted = account or _answered_account(answers)
     above = " ".join(cell for record in table.preamble for cell in record.cells)
     kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
@@ -156,6 +158,14 @@ def _read_csv(
     if found is None:
         return _question(db, file, {}, first_rows(table), ask_account=True, ask_kind=ask_kind)
     return ReadFile("csv", found, table.fingerprint, mapping)
+
+
+def _with_fees(table: Table, kept: CsvMapping) -> CsvMapping:
+    """Give a kept mapping with the column of fees, where this is the first file in which some were taken."""
+    if kept.fee is not None or kept.balance is None:
+        return kept
+    draft = draft_mapping(table)
+    return msgspec.structs.replace(kept, fee=draft.fee) if draft.amount == kept.amount else kept
 
 
 def _still_fits(read: CsvStatement) -> bool:
