@@ -71,6 +71,37 @@ def test_a_purchase_and_an_equal_income_are_no_transfer() -> None:
     assert pairs(*lines) == [("spend", None), ("income", None)]
 
 
+def test_sides_that_name_each_other_are_a_transfer_whatever_their_words_sound_like() -> None:
+    """So Capital One writes it; a withdrawal need not be cash."""
+    lines = (
+        ("2026-03-02", -5000, "Withdrawal to 360 Performance Savings XXXXXXX5030, ATM", "main"),
+        ("2026-03-02", 5000, "Deposit from 360 Checking XXXXXXX2051", "save"),
+    )
+    assert pairs(*lines) == [("transfer", 2), ("transfer", 1)]
+    one_only = (lines[0], ("2026-03-02", 5000, "Deposit", "save"))
+    assert pairs(*one_only) == [("spend", None), ("income", None)]
+
+
+def test_a_withdrawal_that_says_who_was_paid_is_not_taken_for_cash() -> None:
+    lines = (
+        ("2026-03-02", -5000, "Withdrawal from ROOFERS GUILD", "main"),
+        ("2026-03-02", -5000, "ATM Withdrawal MAIN ST", "main"),
+    )
+    assert facts(ledger_of(lines), "category") == [("Uncategorized",), ("Cash",)]
+
+
+def test_the_words_of_american_banks_for_a_card_bill_and_own_accounts_are_known() -> None:
+    for text in (
+        "CHASE CREDIT CRD DES:AUTOPAY ID:1",
+        "CHASE CREDIT CRD AUTOPAY",
+        "AMERICAN EXPRESS DES:ACH PMT ID:M1",
+        "CAPITAL ONE CRCARDPMT",
+        "DISCOVER E-PAYMENT",
+        "Online Banking transfer to SAV 9876",
+    ):
+        assert pairs(("2026-03-02", -74512, text, "main")) == [("transfer", None)]
+
+
 def test_equal_amounts_without_a_word_are_no_transfer() -> None:
     lines = (("2026-03-02", -5000, "Kollektiv", "main"), ("2026-03-03", 5000, "Anna", "save"))
     assert pairs(*lines) == [("spend", None), ("income", None)]

@@ -20,12 +20,16 @@ Benefits: kindergeld, elterngeld, arbeitslosengeld, child benefit, tax refund, s
 """Words that count for money that comes in."""
 
 BOTH_WAYS = """
-Card payment: credit card payment, credit card bill, credit card autopay, credit crd autopay,
-    payment to credit card, kreditkartenabrechnung, kreditkarte abrechnung, kartenabrechnung, visa abrechnung,
-    mastercard abrechnung, lastschrift kreditkarte, amex epayment, ausgleich kreditkarte, einzug kreditkarte
+Card payment: credit card payment, credit card bill, credit card autopay, credit crd, citi card online,
+    citi card payment, american express ach pmt, american express des ach pmt, amex epayment,
+    discover e payment, capital one crcardpmt, capital one mobile pmt, applecard gsbank payment,
+    cardmember serv web pymt, online banking payment to crd, payment to credit card, pagamento de fatura,
+    kreditkartenabrechnung, kreditkarte abrechnung, kartenabrechnung, visa abrechnung,
+    mastercard abrechnung, lastschrift kreditkarte, ausgleich kreditkarte, einzug kreditkarte
 Transfer: own transfer, transfer to savings, transfer from savings, to savings, from savings, umbuchung,
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
-    online transfer to, online transfer from, transfer to own account, tagesgeld, transfer to wise,
+    online transfer to, online transfer from, online banking transfer to, online banking transfer from,
+    transfer to own account, virement interne, traspaso entre cuentas, tagesgeld, transfer to wise,
     exchanged to, exchanged from, to pocket, from pocket, pocket withdrawal, to vault, from vault,
     from main account, to main account, from hauptkonto, to hauptkonto, general credit card deposit,
     bank deposit to pp account, bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
@@ -93,7 +97,8 @@ Bank fees: service fee, monthly fee, maintenance fee, bank fee, account fee, kon
     auslandsentgelt, entgeltabrechnung, entgeltabschluss, atm fee, annual fee, kontofuehrungsgebuehr,
     late fee, service charge
 Taxes: finanzamt, tax, steuer, kfz steuer, irs, hmrc
-Cash: atm, geldautomat, bargeld, bargeldauszahlung, cash withdrawal, cash, auszahlung, withdrawal, ga nr*
+Cash: atm, geldautomat, bargeld, bargeldauszahlung, cash withdrawal, cash, auszahlung, ga nr*,
+    bank withdrawal, teller withdrawal, counter withdrawal
 Donations: donation, spende, charity
 """
 """Words that count for money that goes out, and for what of it comes back."""

@@ -3,9 +3,10 @@
 Two transactions are one transfer if they are in different accounts, have opposite amounts in one currency,
 are at most ``WINDOW`` days apart, and one of them says so: by the words of a bank, or by naming the other
 account. Where both name the same person on nearly the same day, that is their owner. What is known as a
-purchase, a bill or an income is none, however well an amount fits; except for what a bank pays into another
-own account for a purchase there: the one side names that account, and the other says that it was filled. Of
-several that fit, the clearest words count first, then the nearest days.
+purchase, a bill or an income is none, however well an amount fits; unless both sides name the account of
+the other ("Withdrawal to Savings 9876"), or a bank pays into another own account for a purchase there: the
+one side names that account, and the other says that it was filled. Of several that fit, the clearest words
+count first, then the nearest days.
 """
 
 from __future__ import annotations
@@ -114,8 +115,9 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
     apart = abs((out.day - into.day).days)
     if out.account == into.account or apart > WINDOW:
         return None
-    if any(
-        one.bought and not (other.said and _names(one, other)) for one, other in ((out, into), (into, out))
+    named = {one.id: _names(one, other) for one, other in ((out, into), (into, out))}
+    if not all(named.values()) and any(
+        one.bought and not (other.said and named[one.id]) for one, other in ((out, into), (into, out))
     ):
         return None
     evidence = _evidence(out, into) + _evidence(into, out)

@@ -14,6 +14,8 @@ _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d
 _OVER = re.compile(r"\bu\u0308ber\b")
 """A German word that is no taxi."""
 _SIGNS = re.compile(r"[\W_]+")
+_MASKED = re.compile(r"\bx{2,}(?=\d{2,}\b)")
+"""What stands for the first digits of a number: "XXXXXX9876"."""
 
 
 def fold(text: str) -> str:
@@ -22,7 +24,7 @@ def fold(text: str) -> str:
     small = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = _OVER.sub("ueber", unicodedata.normalize("NFKD", small))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return f" {_SIGNS.sub(' ', plain).strip()} "
+    return f" {_SIGNS.sub(' ', _MASKED.sub(' ', plain)).strip()} "
 
 
 def contains(folded: str, words: str) -> bool:

@@ -44,7 +44,8 @@ _DEBIT = frozenset({"debit", "debito", "girocard", "bankkarte"})
 def kind_by_words(*texts: str) -> AccountKind | None:
     """Give the kind that the first of these texts names; None if none does, or one names several."""
     for text in texts:
-        plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+        parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)  # "PerformanceSavings" are two words.
+        plain = unicodedata.normalize("NFKD", parted.casefold()).encode("ascii", "ignore").decode()
         words = set(re.split(r"[^a-z]+", plain))
         found: list[AccountKind] = [kind for kind, own in _WORDS.items() if words & own]
         if words & _DEBIT:
