@@ -1,5 +1,6 @@
 """The Markdown of an agent in an exported file: drawn, and harmless."""
 
+import time
 from html.parser import HTMLParser
 
 import pytest
@@ -30,6 +31,12 @@ def inside(text: str) -> str:
 )
 def test_markdown_is_drawn_and_leads_nowhere(text: str, html: str) -> None:
     assert inside(text).replace("<br />", "<br>") == html
+
+
+def test_the_time_for_many_links_grows_with_their_number() -> None:
+    begun = time.process_time()
+    assert inside("[a](b)" * 33_000).count("(b)") == 33_000
+    assert time.process_time() - begun < 3
 
 
 def test_a_table_has_cells() -> None:

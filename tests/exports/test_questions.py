@@ -1,5 +1,7 @@
 """What was asked in a session is in every file that is made of it."""
 
+import time
+from collections.abc import Iterator
 from html import unescape
 
 import pytest
@@ -88,3 +90,19 @@ def test_an_open_question_is_told_and_its_turn_waits() -> None:
     for text in shown(Form(message="Your name?", fields={})):
         assert "? Your name? (not answered yet)" in text
         assert "waits for an answer" in text.lower()
+
+
+def test_the_time_for_a_session_with_many_questions_grows_with_their_number() -> None:
+    def events(number: int) -> Iterator[ev.Event]:
+        call_id, question_id, turn_id = f"c{number}", f"q{number}", f"t{number}"
+        question = Permission(message="Send it?", call_id=call_id, options=SEND.options)
+        yield ev.TurnStarted(turn_id=turn_id)
+        yield ev.UserMessage(turn_id=turn_id, message_id=f"u{number}", content=(TextBlock(text="Go"),))
+        yield ev.ToolCall(turn_id=turn_id, call_id=call_id, name="send")
+        yield ev.Asked(turn_id=turn_id, question_id=question_id, question=question)
+        yield ev.TurnFinished(turn_id=turn_id)
+
+    conversation = fold([event for number in range(10_000) for event in events(number)])
+    begun = time.process_time()
+    assert as_text(INFO, conversation).count("? Send it?") == 10_000
+    assert time.process_time() - begun < 3

@@ -20,7 +20,7 @@ from trunkline.conversation import (
     TurnState,
 )
 from trunkline.exports.changes import lines_of_change, word_of_change
-from trunkline.exports.questions import questions_of_call, questions_of_turn
+from trunkline.exports.questions import AskedQuestions
 from trunkline.exports.status_marks import describe_plan, mark_of, title_of
 from trunkline.journal import SessionInfo
 from trunkline.safe_text import escape, one_line
@@ -53,17 +53,17 @@ def as_markdown(info: SessionInfo, conversation: Conversation) -> str:
     return "\n\n".join(shown) + "\n"
 
 
-_ShowCall = Callable[[Call, Conversation], str]
+_ShowCall = Callable[[Call, Conversation, AskedQuestions], str]
 
 
 def _sections(conversation: Conversation, show_call: _ShowCall) -> Iterator[tuple[str, str, str]]:
     """Give who speaks, what is said, and how a turn ended whose last section it is, unless it ended well."""
-    loose = conversation.calls_without_message()
+    loose, questions = conversation.calls_without_message(), AskedQuestions(conversation)
     for message, is_last, ended in _with_ends(conversation):
         who = "you" if message.role == "user" else _speaker(message, conversation)
-        body = _body(message, conversation, show_call)
-        more = [show_call(call, conversation) for call in loose.get(message.message_id, ())]
-        more += questions_of_turn(conversation, message.turn_id) if is_last else []
+        body = _body(message, conversation, questions, show_call)
+        more = [show_call(call, conversation, questions) for call in loose.get(message.message_id, ())]
+        more += questions.of_turn(message.turn_id) if is_last else []
         if more and message.role == "user":
             yield who, body, ""
             yield "agent", "\n\n".join(more), ended
@@ -76,7 +76,9 @@ def _speaker(message: Message, conversation: Conversation) -> str:
     return one_line(lane.name or "subagent", 60) if lane is not None else "agent"
 
 
-def _body(message: Message, conversation: Conversation, show_call: _ShowCall) -> str:
+def _body(
+    message: Message, conversation: Conversation, questions: AskedQuestions, show_call: _ShowCall
+) -> str:
     if message.role == "user":
         return "\n\n".join(_block(block) for block in message.content)
     pieces: list[str] = []
@@ -87,7 +89,7 @@ def _body(message: Message, conversation: Conversation, show_call: _ShowCall) ->
             pieces.append("\n".join(f"> {line}" for line in part.text.splitlines()))
         elif isinstance(part, CallPart):
             call = conversation.calls.get(part.call_id)
-            pieces.append(show_call(call, conversation) if call is not None else "")
+            pieces.append(show_call(call, conversation, questions) if call is not None else "")
         elif isinstance(part, SourcePart):
             pieces.append(f"Source: {part.title or ''} {part.url or part.document or ''}")
         else:
@@ -110,16 +112,16 @@ def _call_line(call: Call) -> str:
     return f"{mark_of(call.status)} {title_of(call.title or call.name)} ({call.status}){reason}"
 
 
-def _call_lines(call: Call, conversation: Conversation) -> str:
-    return "\n".join([_call_line(call), *questions_of_call(conversation, call.call_id)])
+def _call_lines(call: Call, conversation: Conversation, questions: AskedQuestions) -> str:
+    return "\n".join([_call_line(call), *questions.of_call(call.call_id)])
 
 
-def _call_block(call: Call, conversation: Conversation) -> str:
+def _call_block(call: Call, conversation: Conversation, questions: AskedQuestions) -> str:
     given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
     body = "\n".join(text.strip("\n") for text in (given, call.output) if text)
     pieces = [f"**{_call_line(call)}**", _fenced(body) if body else ""]
     pieces += [_result(block, conversation) for block in call.content]
-    pieces += questions_of_call(conversation, call.call_id)
+    pieces += questions.of_call(call.call_id)
     return "\n\n".join(filter(None, pieces))
 
 

@@ -30,7 +30,7 @@ from trunkline.conversation import (
 )
 from trunkline.exports.changes import lines_of_change, word_of_change
 from trunkline.exports.markdown_html import markdown_html, show_controls
-from trunkline.exports.questions import questions_of_call, questions_of_turn
+from trunkline.exports.questions import AskedQuestions
 from trunkline.exports.status_marks import mark_of, title_of
 from trunkline.journal import SessionInfo
 
@@ -80,19 +80,21 @@ def as_html(info: SessionInfo, conversation: Conversation) -> str:
     )
     ends = {turn.turn_id: turn for turn in conversation.turns}
     shown: list[str] = []
-    loose = conversation.calls_without_message()
+    loose, questions = conversation.calls_without_message(), AskedQuestions(conversation)
     last = {message.turn_id: index for index, message in enumerate(conversation.messages)}
     for index, message in enumerate(conversation.messages):
-        shown.append(_message(message, conversation, loose.get(message.message_id, ())))
+        shown.append(_message(message, conversation, questions, loose.get(message.message_id, ())))
         if message.turn_id in ends and last[message.turn_id] == index:
-            shown += _asked(questions_of_turn(conversation, message.turn_id))
+            shown += _asked(questions.of_turn(message.turn_id))
             shown.append(_end(ends[message.turn_id]))
     shown += _plan(conversation)
     return "\n".join([head, *filter(None, shown), "</main></body></html>"]) + "\n"
 
 
-def _message(message: Message, conversation: Conversation, loose: Iterable[Call]) -> str:
-    calls = "".join(_call(call, conversation) for call in loose)
+def _message(
+    message: Message, conversation: Conversation, questions: AskedQuestions, loose: Iterable[Call]
+) -> str:
+    calls = "".join(_call(call, conversation, questions) for call in loose)
     if message.role == "user":
         article = f'<article class="user"><h2>You</h2>{_blocks(message.content)}</article>'
         return f'{article}\n<article class="agent"><h2>Agent</h2>{calls}</article>' if calls else article
@@ -106,7 +108,7 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
             parts.append(f"<details><summary>Thought</summary>{_said(part.text)}</details>")
         elif isinstance(part, CallPart):
             call = conversation.calls.get(part.call_id)
-            parts.append(_call(call, conversation) if call is not None else "")
+            parts.append(_call(call, conversation, questions) if call is not None else "")
         elif isinstance(part, SourcePart):
             where = f"{part.title or ''} {part.url or part.document or ''}"
             parts.append(f'<p class="about">Source: {_words(where)}</p>')
@@ -115,7 +117,7 @@ def _message(message: Message, conversation: Conversation, loose: Iterable[Call]
     return f'<article class="agent"><h2>{who}</h2>{"".join(parts)}{calls}</article>'
 
 
-def _call(call: Call, conversation: Conversation) -> str:
+def _call(call: Call, conversation: Conversation, questions: AskedQuestions) -> str:
     reason = f": {_words(call.reason)}" if call.reason else ""
     line = (
         f"{mark_of(call.status)} {_words(title_of(call.title or call.name))} ({_words(call.status)}){reason}"
@@ -123,7 +125,7 @@ def _call(call: Call, conversation: Conversation) -> str:
     given = call.arguments if call.input is None else json.dumps(call.input, ensure_ascii=False, default=str)
     body = "".join(f"<pre>{_words(text)}</pre>" for text in (given, call.output) if text)
     body += "".join(_result(block, conversation) for block in call.content)
-    asked = "".join(_asked(questions_of_call(conversation, call.call_id)))
+    asked = "".join(_asked(questions.of_call(call.call_id)))
     return f"<details><summary>{line}</summary>{body}</details>{asked}"
 
 

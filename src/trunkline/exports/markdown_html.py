@@ -53,7 +53,7 @@ def _nothing(renderer: Any, tokens: Sequence[Token], index: int, options: Any, e
 def _address(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     """Say where a link leads, unless its words do."""
     depth, text = 0, ""
-    for token in reversed(tokens[:index]):
+    for token in map(tokens.__getitem__, range(index - 1, -1, -1)):
         depth += (token.type == "link_close") - (token.type == "link_open")
         if depth < 0:
             address = str(token.attrGet("href") or "")

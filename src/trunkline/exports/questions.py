@@ -23,18 +23,26 @@ _OUTCOMES = {
 }
 
 
-def questions_of_call(conversation: Conversation, call_id: str) -> list[str]:
-    """Describe what was asked about a call."""
-    return [_describe(state) for state in conversation.questions.values() if _call_of(state) == call_id]
+class AskedQuestions:
+    """The questions of a conversation, found by the call or the turn that they are about."""
 
+    def __init__(self, conversation: Conversation) -> None:
+        self._of_call: dict[str, list[QuestionState]] = {}
+        self._of_turn: dict[str | None, list[QuestionState]] = {}
+        for state in conversation.questions.values():
+            call_id = _call_of(state)
+            if call_id is not None and call_id in conversation.calls:
+                self._of_call.setdefault(call_id, []).append(state)
+            else:
+                self._of_turn.setdefault(state.asked.turn_id, []).append(state)
 
-def questions_of_turn(conversation: Conversation, turn_id: str | None) -> list[str]:
-    """Describe what was asked in a turn about no call that is shown."""
-    return [
-        _describe(state)
-        for state in conversation.questions.values()
-        if state.asked.turn_id == turn_id and _call_of(state) not in conversation.calls
-    ]
+    def of_call(self, call_id: str) -> list[str]:
+        """Describe what was asked about a call."""
+        return [_describe(state) for state in self._of_call.get(call_id, ())]
+
+    def of_turn(self, turn_id: str | None) -> list[str]:
+        """Describe what was asked in a turn about no call that is shown."""
+        return [_describe(state) for state in self._of_turn.get(turn_id, ())]
 
 
 def _call_of(state: QuestionState) -> str | None:
