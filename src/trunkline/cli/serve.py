@@ -53,7 +53,7 @@ call the server, and only with the token that is printed once at the start. The 
 Examples:
   trunkline serve demo --open
   trunkline serve "acp:npx -y @agentclientprotocol/claude-agent-acp" --cwd .
-  trunkline serve agent.py:hello --port 0
+  trunkline serve agent.py:hello --cwd . --port 0
   trunkline serve chat=agent.py:hello review=agent.py:review
   trunkline serve agent.py:hello --allow-origin http://localhost:5173
   TRUNKLINE_TOKEN=... trunkline serve agent.py:hello --host 0.0.0.0 --allow-host chat.example.org

@@ -87,7 +87,10 @@ class Roots:
         """Judge a path by its letters; only a ``folder`` may end in a slash or a dot."""
         text = os.fspath(path)
         if not self.folders:
-            raise OutsideRoots("this session has no folder, so no path can be reached: start it with a cwd")
+            raise OutsideRoots(
+                "this session has no folder, so no path can be reached: start it with a cwd "
+                "(in web pages: `trunkline serve --cwd FOLDER`)"
+            )
         _check(text, folder=folder)
         names = _names(text if text.startswith("/") else f"{self.folders[0]}/{text}")
         doors = [door for door in self._doors if names[: len(door[0])] == door[0]]

@@ -1,6 +1,7 @@
 """`trunkline new`: what it makes runs at once, and nothing that is there is touched."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.cli.child_programs import run
+from tests.cli.child_programs import SECONDS, run
+from tests.cli.test_serve import serving
+from tests.process_state import eventually
 from trunkline.cli.new.command import command
 from trunkline.cli.new.project import KINDS, project_files
 
@@ -55,6 +58,21 @@ def test_what_is_made_answers_at_once_and_goes_on(kind: str, tmp_path: Path) -> 
         said = run_in(project, "trunkline", "exec", "agent.py", prompt, *options, TRUNKLINE_JOURNAL=journal)
         assert said.returncode == 0, said.stderr
         assert words in said.stdout
+
+
+def test_what_is_made_writes_its_file_when_it_is_served_as_it_says(tmp_path: Path) -> None:
+    project = made(tmp_path, "function")
+    line = re.search(r"trunkline serve (.*?) +--open", (project / "README.md").read_text("utf-8"))
+    assert line is not None
+    with serving(*line[1].split(), cwd=project) as child, child.client() as client:
+        session = f"/sessions/{client.post('/sessions', json={}).json()['session_id']}"
+        prompt = {"type": "prompt", "content": [{"type": "text", "text": "one two"}]}
+        client.post(f"{session}/commands", json=prompt).raise_for_status()
+        asked = re.compile(r'"question_id": ?"([^"]+)"')
+        question, *_ = eventually(lambda: asked.findall(client.get(session).text), SECONDS)
+        answer = {"type": "answer", "question_id": question, "option_id": "allow_once"}
+        client.post(f"{session}/commands", json=answer).raise_for_status()
+        eventually((project / "notes.txt").exists, SECONDS)
 
 
 @pytest.mark.parametrize(("there", "told"), [(False, True), (True, False)])

@@ -48,7 +48,7 @@ def command(name: str, kind: Kind) -> None:
         ("trunkline chat agent.py", "talk to it"),
         ("python -m pytest", "its tests"),
         ("trunkline init agent.py", "in your editor"),
-        ("trunkline serve agent.py --open", "in your browser"),
+        ("trunkline serve agent.py --cwd . --open", "in your browser"),
     ]
     for line, about in lines:
-        click.echo(f"  {line:<34}{about}".rstrip(), err=True)
+        click.echo(f"  {line:<42}{about}".rstrip(), err=True)
