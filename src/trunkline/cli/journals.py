@@ -22,6 +22,8 @@ _SHORTEST_PREFIX = 8
 _SHORTEST_DIGITS = 4
 SHORT = len(PREFIX) + 6
 """How much of an id is shown where it is enough to find the session."""
+_WHOLE = 20
+"""How long an id that is not ours may be to be shown whole."""
 _PAGE = 500
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIKE_AN_ID = re.compile(rf"{PREFIX}.*|[0-9a-f]{{4,}}")
@@ -76,7 +78,7 @@ def short_ids(infos: list[SessionInfo]) -> dict[str, str]:
         beside = ordered[max(0, index - 1) : index] + ordered[index + 1 : index + 2]
         shared = max((_shared(one, other) for other in beside), default=0)
         size = max(SHORT, shared + 1)
-        short[one] = one[:size] if one.startswith(PREFIX) else one
+        short[one] = one[:size] if one.startswith(PREFIX) or len(one) > _WHOLE else one
     return short
 
 
@@ -87,8 +89,14 @@ def _shared(one: str, other: str) -> int:
 
 
 def _begins(info: SessionInfo, text: str) -> bool:
-    """Whether a text is the beginning of an id, with or without the ``sess_`` before it."""
-    if len(text) >= _SHORTEST_PREFIX and info.session_id.startswith(text):
+    """Whether a text is the beginning of an id, with or without the ``sess_`` before it.
+
+    Of an id that is not ours a few digits are enough as well. Other words might be meant as a new name, so
+    they have to be longer.
+    """
+    is_digits = not text.startswith(PREFIX) and _LIKE_AN_ID.fullmatch(text) is not None
+    shortest = _SHORTEST_DIGITS if is_digits else _SHORTEST_PREFIX
+    if len(text) >= shortest and info.session_id.startswith(text):
         return True
     return len(text) >= _SHORTEST_DIGITS and info.session_id.startswith(PREFIX + text)
 

@@ -116,6 +116,14 @@ def test_short_ids_are_as_long_as_they_must_be() -> None:
     assert all(whole.startswith(one) for whole, one in short.items())
 
 
+def test_a_long_id_of_an_agents_own_is_short_too() -> None:
+    ids = ["fad6a058-ad8f-4527-bbd7-735098f46347", "fad6a058-ad8f-9999-bbd7-735098f46347", "0" * 36]
+    infos = [info(0, session_id=one) for one in ids]
+    assert list(short_ids(infos).values()) == ["00000000000", "fad6a058-ad8f-4", "fad6a058-ad8f-9"]
+    lines = table(Listed(infos, short_ids(infos), {}))
+    assert [line.split()[0] for line in lines[1:]] == ["fad6a058-ad8f-4", "fad6a058-ad8f-9", "00000000000"]
+
+
 def test_a_short_id_of_the_table_finds_its_session(sessions: Run) -> None:
     row = sessions("list").out.splitlines()[1].split()
     assert SECOND.startswith(row[0])
