@@ -44,7 +44,7 @@ RUNNER_WORDS: dict[str, frozenset[str]] = {
 
 _EDITORS = _names("emacs ex guile nvim vi view vim")
 _PERLISH = _names("elixir ghc julia lua luajit osascript perl rscript ruby")
-_SED_LINES = ("e *", "[0-9$]e *", "*[0-9$]e", "*[;{}] *e *", "*;e *")
+_SED_CODE = ("e *", "[0-9$]*e*", "*[!a-z-]e", "*[!a-z-]e *", "*[!a-z0-9-][gimp0-9]e", "*[!a-z-]e[gimp0-9]")
 CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_names("pypy python"), ("c", _names(""))),
     **dict.fromkeys(_PERLISH, ("eE", _names("--eval"))),
@@ -52,9 +52,7 @@ CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_EDITORS, ("cS", _names("+* --batch --cmd --eval"))),
     **dict.fromkeys(_names("awk gawk mawk nawk"), ("", _names("*"))),
     **dict.fromkeys(_names("powershell pwsh"), ("ce", _names("-command -encodedcommand"))),
-    **dict.fromkeys(
-        _names("gsed sed"), ("", frozenset(("*/e", "*/[gimp0-9]e", "*/e[gimp0-9]", *_SED_LINES)))
-    ),
+    **dict.fromkeys(_names("gsed sed"), ("", frozenset(_SED_CODE))),
     **dict.fromkeys(_names("scp sftp ssh"), ("F", _names("-o*command* *command=* -s* -d*"))),
     "deno": ("", _names("eval")),
     # A pager behind -O of grep, a file behind --output of diff and log.
