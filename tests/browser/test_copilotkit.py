@@ -95,6 +95,7 @@ def test_the_example_is_this_page_with_the_same_packages(root: Path, built: Path
     assert example["dependencies"].items() <= driven["dependencies"].items()
     assert example["devDependencies"].items() <= driven["devDependencies"].items()
     page = (root / "examples/copilotkit/src/main.tsx").read_text("utf-8")
+    assert "enableInspector={false}" in page  # While one develops, it would send its maker what one does.
     assert (built / "src/main.tsx").read_text("utf-8") == page
 
 
@@ -125,6 +126,8 @@ def test_the_example_calls_its_own_site_which_adds_the_token(
                 page.see(CopilotKit.ANSWER, "would be written")
                 page.reload()
                 page.see(CopilotKit.ANSWER, "would be written")
+                asked = [line.split(" ")[2] for line in page.console() if line.startswith("asks:")]
+                assert [url for url in asked if not url.startswith(f"{site}/")] == []
                 page.close()
             finally:
                 vite.terminate()

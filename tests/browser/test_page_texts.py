@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,37 @@ def test_json_is_spelled_as_in_python(texts: PageTexts, said: str) -> None:
     spelled = texts.ask("escape_json", text=line)
     assert spelled == escape_json(line.encode()).decode()
     assert json.loads(spelled) == {"said": said}
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("```console\nmade\nagain\n```", "made"),
+        ("~~~\n\nmade\n~~~", "made"),
+        ("made\nagain", "made"),
+        ('{\n  "size": 3\n}', '{ "size": 3 }'),
+        ("```console\n```", ""),
+    ],
+)
+def test_a_closed_card_says_the_first_line_and_no_fence(texts: PageTexts, said: str, line: str) -> None:
+    assert texts.ask("summary", text=said) == line
+
+
+def test_the_end_of_a_question_has_its_day_unless_that_is_today(texts: PageTexts) -> None:
+    now = 1_795_125_077  # 21:51 in UTC
+    soon, later = (texts.ask("moment", at=now + seconds, now=now) for seconds in (1, 7 * 86_400))
+    assert later.endswith(soon)
+    assert later != soon
+
+
+@pytest.mark.parametrize("choice", ["Default", "Default (recommended)", "high", "Off", "xhigh", "3"])
+def test_a_setting_is_named_beside_a_value_that_does_not_say_it(texts: PageTexts, choice: str) -> None:
+    assert texts.ask("says_what_it_is", choice=choice) is False
+
+
+@pytest.mark.parametrize("choice", ["Opus", "Ask", "Demo Small", "Automode", "Nova", "Highlander"])
+def test_a_setting_whose_value_says_it_has_no_name_beside_it(texts: PageTexts, choice: str) -> None:
+    assert texts.ask("says_what_it_is", choice=choice) is True
 
 
 @given(
@@ -167,6 +199,13 @@ def test_markdown_that_grows_ends_as_if_it_had_come_at_once(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=10)))
     blocks = texts.ask("blocks", text=text, cuts=cuts)
     assert blocks["grown"] == blocks["whole"]
+
+
+def test_many_foldings_that_never_close_do_not_hold_the_page_up(texts: PageTexts) -> None:
+    begun = time.monotonic()
+    blocks = texts.ask("blocks", text="<details>\n\n" * 20_000, cuts=[])
+    assert blocks["grown"] == blocks["whole"]
+    assert time.monotonic() - begun < 15
 
 
 def test_a_long_paragraph_and_a_long_list_are_cut_and_nothing_is_lost(texts: PageTexts) -> None:

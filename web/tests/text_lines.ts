@@ -1,8 +1,11 @@
 // Runs the pure parts of the cards for tests/browser/test_page_texts.py: a line of JSON in, a line of JSON out.
 import { createInterface } from "node:readline";
 import { parseAnsi } from "../src/cards/ansi";
+import { summaryOf } from "../src/cards/call_summary";
 import { changeOf, type Row } from "../src/cards/diff_rows";
 import { fieldsOf, readField } from "../src/questions/form_fields";
+import { momentWords } from "../src/questions/moment";
+import { saysWhatItIs } from "../src/shell/option_words";
 import { BlockSplitter } from "../src/markdown/blocks";
 import { escapeJson, revealed } from "../src/cards/reveal";
 import { tailOf } from "../src/cards/terminal_tail";
@@ -16,6 +19,9 @@ const answers: Record<string, (given: never) => unknown> = {
   reveal: ({ text }: { text: string }) => revealed(text),
   escape_json: ({ text }: { text: string }) => escapeJson(text),
   ansi: ({ text }: { text: string }) => parseAnsi(text),
+  summary: ({ text }: { text: string }) => summaryOf({ content: [{ type: "text", text }], output: "", input: null, arguments: "" }),
+  moment: ({ at, now }: { at: number; now: number }) => momentWords(new Date(at * 1000), new Date(now * 1000)),
+  says_what_it_is: ({ choice }: { choice: string }) => saysWhatItIs(choice),
   tail: ({ text, lines, characters }: { text: string; lines: number; characters: number }) => tailOf(text, lines, characters),
   blocks: ({ text, cuts }: { text: string; cuts: number[] }) => {
     const growing = new BlockSplitter();

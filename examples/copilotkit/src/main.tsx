@@ -57,6 +57,7 @@ createRoot(document.getElementById("page")!).render(
   <CopilotKit
     runtimeUrl={`${server}/copilotkit`}
     headers={headers}
+    enableInspector={false} // CopilotKit's own, which tells its maker that it is used.
   >
     <Chat />
   </CopilotKit>,

@@ -42,6 +42,11 @@ const NEXT_STEPS: Record<string, string> = {
   agent_exited: "The agent's process is gone; it is started anew with the next message.",
   agent_protocol: "This is a fault of the agent. The inspector shows what it said.",
   agent_failed: "Send the message again, or another one. The inspector shows the whole turn.",
+  workspace: "The agent cannot reach that file. Set right what is said above, or ask for something else.",
+  authentication_failed: "Give the agent a key that its provider takes, start it again, then send the message again.",
+  model_not_found: "Choose another model, then send the message again.",
+  context_overflow: "Begin a new conversation, or fork this one after an earlier turn.",
+  rate_limited: "Wait a moment, then send the message again.",
 };
 
 /** How a turn ended, where that is not the usual way; `silent` if nothing of it can be seen. */

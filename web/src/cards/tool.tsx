@@ -4,7 +4,7 @@ import { useId, useState } from "preact/hooks";
 import type { Call } from "../conversation";
 import type { Content, Location } from "../model";
 import { CodeBlock } from "../markdown/code";
-import { plainText } from "./ansi";
+import { oneLine, summaryOf } from "./call_summary";
 import { ContentBlock, type Terminals } from "./content";
 import { Disclosure } from "./disclosure";
 import { KindIcon, MarkIcon, StatusIcon } from "./icons";
@@ -119,24 +119,4 @@ function opensItself(call: Call, children: ComponentChildren): boolean {
 /** Most tools give plain text; what looks like Markdown is shown as such. */
 function isPlain(block: Content): boolean {
   return block.type === "text" && !/^(?:#{1,6} |\|.*\||```|[*-] |\d+\. )|\*\*|\]\(/m.test(block.text.slice(0, 4000));
-}
-
-function summaryOf(call: Call): string {
-  const text = call.content.find((block) => block.type === "text");
-  if (text?.type === "text" && text.text.trim()) return firstLine(text.text);
-  if (call.output.trim()) return firstLine(call.output);
-  const input = call.input !== null ? (JSON.stringify(call.input) ?? "") : call.arguments;
-  return input === "{}" ? "" : oneLine(input);
-}
-
-/** The first line says it, unless it is but a bracket. */
-function firstLine(output: string): string {
-  const text = plainText(output.slice(0, 2000)).trim();
-  const first = text.split("\n", 1)[0] ?? "";
-  return oneLine(/\w\w/.test(first) ? first : text);
-}
-
-function oneLine(text: string): string {
-  const line = revealed(text.slice(0, 400).replace(/\s+/g, " ").trim());
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }

@@ -117,19 +117,21 @@ function blockOf(token: Token, led: boolean): Block | null {
 
 /** Joins what is folded below a summary: its two tags and all between them are one block. */
 function joinDetails(tokens: Token[]): Token[] {
+  const depths = tokens.map(depthOf);
   const joined: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
-    let depth = depthOf(token);
-    let raw = token.raw;
+    let depth = depths[at] as number;
+    let length = token.raw.length;
     let end = at;
-    while (depth > 0 && end + 1 < tokens.length && raw.length <= 2 * LONGEST) {
-      const next = tokens[++end] as Token;
-      raw += next.raw;
-      depth += depthOf(next);
+    while (depth > 0 && end + 1 < tokens.length && length <= 2 * LONGEST) {
+      end += 1;
+      length += (tokens[end] as Token).raw.length;
+      depth += depths[end] as number;
     }
     // What is too long stays open to all: a block is read anew as a whole when it grows.
-    const fits = raw.length <= 2 * LONGEST;
+    const fits = length <= 2 * LONGEST;
+    const raw = tokens.slice(at, fits ? end + 1 : at).map((one) => one.raw).join("");
     joined.push(end > at && fits ? { type: "html", raw, text: raw, pre: false, block: true } : token);
     if (fits) at = end;
   }

@@ -6,6 +6,7 @@ import { CodeBlock } from "../markdown/code";
 import type { Terminals } from "../cards/content";
 import { Disclosure } from "../cards/disclosure";
 import { FormBody } from "./form";
+import { momentWords } from "./moment";
 import { MarkIcon } from "../cards/icons";
 import { prettyJson } from "../cards/json";
 import { PermissionBody, type Fields } from "./permission";
@@ -163,7 +164,7 @@ function Expiry({ at }: { at: number }) {
   const when = new Date(at * 1000);
   return (
     <time class="muted question-expiry" dateTime={when.toISOString()} title={when.toLocaleString()}>
-      until {when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}
+      until {momentWords(when, new Date())}
     </time>
   );
 }

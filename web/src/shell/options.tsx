@@ -1,6 +1,7 @@
 // The options of a session: modes, models and switches.
 
 import type { ConfigOption } from "../model";
+import { saysWhatItIs } from "./option_words";
 
 interface Props {
   options: readonly ConfigOption[];
@@ -19,6 +20,12 @@ export function Options({ options, disabled, onChange }: Props) {
   );
 }
 
+/** The name of the choice that stands now. */
+function chosenName({ value, choices, groups }: ConfigOption): string {
+  const all = [...(choices ?? []), ...(groups ?? []).flatMap((group) => group.choices)];
+  return all.find((choice) => choice.value === value)?.name ?? "";
+}
+
 function OptionField({ option, disabled, onChange }: Omit<Props, "options"> & { option: ConfigOption }) {
   const { option_id: id, name, value, description } = option;
   const title = description ?? name;
@@ -32,7 +39,7 @@ function OptionField({ option, disabled, onChange }: Omit<Props, "options"> & { 
   }
   return (
     <label class="select" title={title}>
-      <span class="off-screen">{name}</span>
+      <span class={saysWhatItIs(chosenName(option)) ? "off-screen" : "select-name"}>{name}</span>
       <select value={value} disabled={disabled} onChange={(event) => onChange(id, event.currentTarget.value)}>
         {(option.choices ?? []).map((choice) => (
           <option key={choice.value} value={choice.value} title={choice.description ?? ""}>
