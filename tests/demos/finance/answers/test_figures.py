@@ -24,6 +24,18 @@ def test_each_currency_has_its_own_figure() -> None:
     assert "you spent **nothing**" in none
 
 
+def test_a_source_of_income_is_told_apart_from_all_of_it() -> None:
+    sources = [{"name": "Salary", "amount": "900.00 EUR", "rows": 2}]
+    sources += [{"name": "Interest", "amount": "100.00 EUR", "rows": 1}]
+    result = BASE | {"income": ["1,000.00 EUR"], "sources": sources}
+    said = figures.income(Intent(what="income", category="Salary"), result, TODAY)
+    assert "you received **900.00 EUR** of Salary (2 transactions)." in said
+    assert "All income together is **1,000.00 EUR**." in said
+    none = figures.income(Intent(what="income", category="Benefits"), result, TODAY)
+    assert "you received **nothing** of Benefits (0 transactions)." in none
+    assert "you received **1,000.00 EUR**." in figures.income(Intent(what="income"), result, TODAY)
+
+
 def test_the_account_is_called_by_its_name() -> None:
     result = BASE | {"named": {"account": "Everyday"}}
     assert "from Everyday" in figures.spending(Intent(what="spend", account="a1"), result, TODAY)

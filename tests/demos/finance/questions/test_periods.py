@@ -190,3 +190,10 @@ def test_a_month_back_over_new_year() -> None:
 )
 def test_months_that_are_joined_share_the_year_of_the_last(text: str, periods: list[str]) -> None:
     assert days(text) == periods
+
+
+def test_days_of_the_week_from_one_to_another_end_before_today() -> None:
+    """Today is a Wednesday."""
+    assert days("from monday to wednesday") == ["2026-11-09 2026-11-11"]
+    assert days("from monday to tuesday") == ["2026-11-16 2026-11-17"]
+    assert days("between friday and sunday") == ["2026-11-13 2026-11-15"]

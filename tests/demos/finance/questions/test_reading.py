@@ -541,3 +541,10 @@ def test_whether_more_than_so_much_was_spent_is_answered_by_the_sum() -> None:
     (step,) = read("have I already spent over 1000 this month").steps
     assert (step.what, step.minimum) == ("spend", None)
     assert read("show charges over 500 in October").steps[0].what == "list"
+
+
+def test_all_of_something_is_a_list_or_a_count_of_all_days() -> None:
+    (step,) = read("show me everything from Rewe").steps
+    assert (step.what, step.merchant, step.period) == ("list", "Rewe", None)
+    (step,) = read("how many purchases did I make at Rewe in total").steps
+    assert (step.what, step.period) == ("count", Period(BEGINNING, TODAY))

@@ -58,6 +58,10 @@ from trunkline.demos.finance.questions.reading import read_question
         "which merchant did I visit most often this year",
         "how much did I spend in euros and dollars this year",
         "how much did I spend on the tag Travel",
+        "how much did my salary change from 2025 to 2026",
+        "did my salary go up",
+        "did I go to restaurants more often in October than in September",
+        "what did I spend on my last travel",
     ],
 )
 def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> None:
@@ -103,9 +107,24 @@ def test_a_second_merchant_is_not_left_out_of_a_change() -> None:
 
 
 def test_what_is_no_spending_is_not_said_to_be_nothing() -> None:
-    words = msgspec.structs.replace(WORDS, categories=(*WORDS.categories, "Interest", "Card payment"))
+    words = msgspec.structs.replace(
+        WORDS, categories=(*WORDS.categories, "Interest", "Card payment", "Transfer")
+    )
     assert "as income" in (read_question("how much interest this year", words, TODAY).problem or "")
-    assert "own accounts" in (read_question("card payments in October", words, TODAY).problem or "")
+    for text in ("card payments in October", "list transfers in October", "show my last 5 transfers"):
+        assert "own accounts" in (read_question(text, words, TODAY).problem or "")
+
+
+def test_income_is_told_by_its_source() -> None:
+    words = msgspec.structs.replace(WORDS, categories=(*WORDS.categories, "Interest", "Salary"))
+    for text, source in (
+        ("how much interest did I earn in October", "Interest"),
+        ("my salary in October", "Salary"),
+        ("how much did I earn in October", None),
+    ):
+        (step,) = read_question(text, words, TODAY).steps
+        assert (step.what, step.category) == ("income", source)
+    assert "by a category" in (read_question("how much income from groceries", words, TODAY).problem or "")
 
 
 @pytest.mark.parametrize(
@@ -214,6 +233,8 @@ def test_trips_are_counted_where_a_name_says_which() -> None:
         ("remove all budgets", "Say the category"),
         ("what is due tomorrow", "due in the next 30 days"),
         ("upcoming payments in the next 2 weeks", "due in the next 30 days"),
+        ("what will I spend next month", "due in the next 30 days"),
+        ("which bills are due next month", "due in the next 30 days"),
     ],
 )
 def test_an_amount_or_a_span_of_another_time_is_refused_with_a_sentence(text: str, said: str) -> None:

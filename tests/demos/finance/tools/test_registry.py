@@ -57,6 +57,16 @@ async def test_figures_say_that_they_stand_on_the_made_up_data_until_there_is_ot
         assert "made-up demo data" in (await ask(asked[0])).text
 
 
+async def test_days_after_the_last_of_the_ledger_are_not_called_nothing_only(tmp_path: Path) -> None:
+    finance = agent()
+    with finance.desk.ledger.writing() as db:
+        db.execute("DELETE FROM transactions WHERE posted > '2026-11-15'")
+    async with talking(finance) as ask:
+        said = (await ask("How much did I spend yesterday?")).text
+        assert "Your ledger has transactions from 2024-11-01 to 2026-11-15 only." in said
+        assert "only." not in (await ask("How much did I spend this month?")).text
+
+
 async def test_a_failure_of_the_ledger_is_the_tools_own() -> None:
     with pytest.raises(ToolError, match="refused"):
         await desk().tools.call("run_sql", {"query": "DROP TABLE accounts"}, on_no_session="allow")

@@ -21,6 +21,7 @@ from trunkline.demos.finance.answers.phrases import (
     when,
 )
 from trunkline.demos.finance.ledger.analysis.spending import IN_TIME
+from trunkline.demos.finance.ledger.categories import INCOME, TAXONOMY
 from trunkline.demos.finance.ledger.results import month_of
 from trunkline.demos.finance.questions.intent import Intent
 from trunkline.demos.finance.questions.periods import Period
@@ -250,12 +251,18 @@ def _is_open(step: Intent, today: date) -> bool:
 def income(step: Intent, result: Document, today: date) -> str:
     """Say what came in, and from whom."""
     sources: list[Any] = list(result["sources"])
+    part = [one for one in sources if one["name"] == step.category]
     shown = ""
     if sources:
         rows = [(one["name"], one["amount"], one["rows"]) for one in sources]
         shown = f"\n\n{table(('From', 'Received', 'Transactions'), rows)}"
-    received = f"{when(result, today)} you received {bold(result['income'])}"
-    return f"{received}.{shown}\n\n{basis(result, today)}"
+    received = f"{when(result, today)} you received"
+    everything = bold(result["income"])
+    if step.category in TAXONOMY[INCOME]:
+        rows = count(sum(int(one["rows"]) for one in part), "transaction")
+        said = f"{received} {bold([one['amount'] for one in part])} of {step.category} ({rows})"
+        return f"{said}. All income together is {everything}.{shown}\n\n{basis(result, today)}"
+    return f"{received} {everything}.{shown}\n\n{basis(result, today)}"
 
 
 def savings(step: Intent, result: Document, today: date) -> str:

@@ -430,9 +430,10 @@ def _two(text: str, at: int, word: str, today: date) -> _Atom | None:
         if again and again.period.start > second.period.end:
             again = _atom_at(text, at, today, year - 1)
         first = again or first
-    if first.period.start > second.period.end:
-        return None
-    return _Atom(Period(first.period.start, second.period.end), second.end)
+    start = first.period.start
+    if start > second.period.end and text[at : first.end].endswith(tuple(_DAYS)):
+        start -= timedelta(days=7)  # "From Monday to Wednesday", and today is one of them.
+    return _Atom(Period(start, second.period.end), second.end) if start <= second.period.end else None
 
 
 def _is_month_may(text: str, at: int) -> bool:
@@ -453,9 +454,6 @@ def _atom_at(text: str, at: int, today: date, year: int | None = None) -> _Atom 
         if period is not None:
             return _Atom(period, match.end(), has_year)
     return None
-
-
-# -- saying a period -------------------------------------------------------------------------------
 
 
 def describe_period(period: Period, today: date) -> str:

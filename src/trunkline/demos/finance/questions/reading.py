@@ -113,6 +113,7 @@ _WITH_OTHER = re.compile(
 )
 _HOW_MUCH = re.compile(r"(?:by )?how much(?: (?:is|was|are|were) (?:it|that|they))?(?: more| less| over)?")
 _IN_TOTAL = re.compile(r"\b(?:in total|altogether|in all)\b")
+_SALARY = re.compile(r"\b(?:salary|salaries|wages?|paycheck|payroll)\b")
 _LAST_ONE = re.compile(
     r"\b(?:last|latest|most recent|newest)(?: <_(?:merchant|category)>)? "
     r"(?:purchase|transaction|payment|charge|expense|order|thing)\b"
@@ -336,6 +337,8 @@ class _Clause:
             values["text"] = self.new_tag
         if what == "compare":
             return self._compare(inherited, values)
+        if what == "income" and _SALARY.search(self.words):
+            values["category"] = "Salary"
         if what == "share" and not ("category" in values or "merchant" in values):
             what = "breakdown"  # Its table has the share of each part.
         values = self._shape(what, inherited, values.get("category")) | values
@@ -345,7 +348,7 @@ class _Clause:
         elif inherited is not None and inherited.period is not None and what != "budget":
             values |= {"period": inherited.period, "has_period": inherited.has_period}
         elif what not in _TIMELESS:
-            if what == "spend" and _IN_TOTAL.search(self.words):
+            if what in _SUMS and _IN_TOTAL.search(self.words):
                 values["period"] = Period(BEGINNING, self.today)
             of_months = values.get("by") == "month"
             values.setdefault("period", _default_period("average" if of_months else what, self.today))

@@ -111,10 +111,12 @@ _OF_SPENDING: tuple[What, ...] = (
     "share",
     "compare",
     "chart",
+    "list",
 )
 _NO_SPENDING = {
     INCOME: 'Ask for it as income, with all other income: "How much did I earn in October?"',
-    TRANSFERS: "What moves between own accounts is neither spending nor income, so I do not add it up.",
+    TRANSFERS: "What moves between own accounts is neither spending nor income, so I do not count it. "
+    "`SELECT * FROM entries WHERE kind = 'transfer'` shows it.",
 }
 _NOT = re.compile(
     r"\b(?:not|never|without|except\w*|exclud\w*|excl|besides|minus|unlike|(?:apart|aside) from)\b|"
@@ -155,7 +157,7 @@ _BY_AMOUNT = re.compile(
     r"\bby <_amount>|<_amount> (?:more|less|extra|higher|lower)\b|\b(?:another|extra) <_amount>"
 )
 _DUE_SPAN = re.compile(
-    r"\b(?:today|tomorrow|tonight|(?:this|next) (?:week|weekend|quarter|year))\b|"
+    r"\b(?:today|tomorrow|tonight|(?:this|next) (?:week|weekend|month|quarter|year)|spen[dt])\b|"
     r"\bnext (?!30 days|4 weeks|four weeks|1 month|one month)\w+ (?:days?|weeks?|months?|years?)\b"
 )
 _DUE = "I tell what is due in the next 30 days, with the day of each: ask for that."
@@ -169,19 +171,21 @@ _NOT_SPENT = re.compile(
     r"\b(?:get|got|received?)\b.*\bfrom\b|\b(?:more|less|fewer)\b|"
     r"\b(?:put|transfer(?:red)?|moved?|deposit(?:ed)?) (?:<|on|to|in|into|aside)|"
     r"\b(?:went|goes|gone|sent) (?:on|to|in|into) (?:my |the )?<_account>|"
-    r"\bpa(?:y|id) (?:it |them )?(?:off|back)\b"
+    r"\bpa(?:y|id) (?:it |them )?(?:off|back)\b|\b(?:last|latest|previous|recent) <_(?:category|merchant)>"
 )
+_OFTEN = r"\b(?:often|frequent\w*|times)\b"
 _UNTOLD: dict[What, re.Pattern[str]] = {
     "breakdown": re.compile(r"\bbills?\b"),
     "list": re.compile(r"\b(?:i (?:was|got|get)|was i|(?:did|do) i get) paid\b|\bpaid (?:me|us)\b"),
     "share": re.compile(r"<_category> (?:in|of|within|inside) <_category>"),
-    "top": re.compile(r"\b(?:often|frequent\w*|times)\b"),
+    "top": re.compile(_OFTEN),
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
     "spend": _NOT_SPENT,
     "average": re.compile(r"\bhow (?:many|often|frequently)\b|\b(?:income|salary|earn\w*|savings?)\b"),
     "income": re.compile(
         r"\b(?:than|compared?|versus|vs|when|average|avg|mean|typical\w*|by|per|each|every|"
-        r"largest|biggest|highest|top|most|which)\b"
+        r"largest|biggest|highest|top|most|which|chang\w+|differ\w*|ris\w+|rose|gr[eo]w\w*|"
+        r"(?:in|de)creas\w+|more|less|higher|lower|up|down)\b"
     ),
     "count": re.compile(
         r"\b(?:per|each|every|a) (?:day|week|month|year)\b|\b(?:how many|number of) (?:\w+ )?"
@@ -193,7 +197,7 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
         r"^(?:how|where) (?:do|can|could|should|to) (?:i )?save\b"
     ),
     "compare": re.compile(
-        r"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary|balances?)\b"
+        rf"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary|balances?)\b|{_OFTEN}"
     ),
     "price_rises": re.compile(r"\bthan\b"),
     "subscriptions": re.compile(
@@ -209,7 +213,7 @@ def say_unused_values(what: What, clause: Clause) -> str | None:
     taken = _TAKEN.get(what)
     if taken is None:
         return None
-    given = {kind for kind, _ in clause.names}
+    given = {kind for kind, name in clause.names if not _is_told(what, name)}
     given |= {
         name
         for name, value in (
@@ -268,13 +272,19 @@ def say_wrong_step(step: Intent, words: str, today: date) -> str | None:
     if said := _say_no_spending(step.what, [step.category] if step.category else []):
         return said
     taken = _TAKEN.get(step.what, _FILTERS)
-    unused = [_VALUES[name] for name in sorted(_FILTERS - taken) if getattr(step, name)]
+    named = {name: value for name in sorted(_FILTERS - taken) if (value := getattr(step, name))}
+    unused = [_VALUES[name] for name, value in named.items() if not _is_told(step.what, str(value))]
     if not unused:
         return None
     return (
         f"I cannot narrow {_SAID[step.what]} down by {' or '.join(unused)}, as the question before was, "
         "and I do not leave that out: ask it as a question of its own."
     )
+
+
+def _is_told(what: What, name: str) -> bool:
+    """Whether a figure tells a name apart without being narrowed down by it: income has its sources."""
+    return what == "income" and PARENTS.get(name) == INCOME
 
 
 def _is_month(period: Period, today: date) -> bool:

@@ -264,7 +264,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         "list",
         (
             r"\b(?:list|transactions?|purchases|which ones|what exactly|details?|itemi[sz]e)\b",
-            rf"\b(?:show|see|display|find|search|give)\b.*\b{_CHARGES}\b",
+            rf"\b(?:show|see|display|find|search|give)\b.*\b(?:{_CHARGES}|everything)\b",
             r"\bwhat did i buy\b",
             r"\bcharges (?:at|from|by)\b",
             r"\bwhen (?:did|was|have) i\b|\bwhen was\b",

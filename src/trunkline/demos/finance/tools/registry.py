@@ -108,7 +108,8 @@ def _ledger_days(db: sqlite3.Connection, tool: str, document: dict[str, Any]) ->
     start, end = min(one["start"] for one in spans), max(one["end"] for one in spans)
     early = date.fromisoformat(first) - date.fromisoformat(start)
     late = date.fromisoformat(end) - date.fromisoformat(last)
-    if (early <= _QUIET or start == BEGINNING.isoformat()) and late <= _QUIET:
+    has_some = start <= last and first <= end
+    if has_some and (early <= _QUIET or start == BEGINNING.isoformat()) and late <= _QUIET:
         return {}
     return {"ledger": {"start": first, "end": last}}
 
