@@ -70,6 +70,13 @@ def test_rhythms_of_months(step: int, cadence: str, yearly: int) -> None:
     assert (found.cadence, found.amount, found.yearly, found.charges) == (cadence, 999, 999 * yearly, count)
 
 
+def test_a_price_that_rose_is_seen_after_three_charges() -> None:
+    found = one(months("NETFLIX", 12, [1549, 1549, 1799], date(2026, 9, 1)))
+    assert [(change.before, change.after) for change in found.price_changes] == [(1549, 1799)]
+    for amounts in ([1549, 1649, 1799], [1549, 1549, 2399]):
+        assert subscriptions(ledger_of(months("SHOP", 12, amounts, date(2026, 9, 1))), TODAY).rows == 0
+
+
 def test_a_week_is_a_rhythm_too_and_each_of_its_days_is_due() -> None:
     lines = [Line(str(TODAY - timedelta(weeks=week)), -500, "HELLOFRESH") for week in range(8)]
     result = subscriptions(ledger_of(lines), TODAY)

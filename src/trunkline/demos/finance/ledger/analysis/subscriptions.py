@@ -197,8 +197,9 @@ def _steady(amounts: Sequence[int]) -> bool:
         return False
     pairs = list(itertools.pairwise(amounts))
     same = sum(max(pair) <= NARROW * min(pair) for pair in pairs)
-    # Of two charges, a year apart, one step is all that there is to see.
-    return same >= STEADY * len(pairs) or (len(pairs) == 1 and max(amounts) <= 1.3 * min(amounts))
+    # Of a few charges, one step between two prices is all that there is to see.
+    steps = sum(pair[0] != pair[1] for pair in pairs)
+    return same >= STEADY * len(pairs) or (steps == 1 and max(amounts) <= 1.3 * min(amounts))
 
 
 def _price_changes(charges: Sequence[Charge]) -> tuple[PriceChange, ...]:
