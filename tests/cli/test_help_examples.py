@@ -158,6 +158,14 @@ def test_every_command_has_an_example() -> None:
     assert len(EXAMPLES) > 50
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_examples_of_replay_work_one_after_the_other() -> None:
+    (replay,) = [command for words, command in commands(main) if words == ("replay",)]
+    for line in examples(replay):
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=SECONDS)
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_works(example: str, folder: Path) -> None:
     if "config" in example:

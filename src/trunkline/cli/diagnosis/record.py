@@ -28,8 +28,7 @@ too: look at it before you share it. See trunkline replay.
 
 \b
 Examples:
-  echo '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}' |
-    trunkline record demo -o trace.jsonl
+  trunkline exec "acp:trunkline record demo -o trace.jsonl" "hello"
   trunkline record -o trace.jsonl -- gemini --acp
 """
 

@@ -35,6 +35,7 @@ code is 1 when something changed.
 
 \b
 Examples:
+  trunkline exec "acp:trunkline record demo -o trace.jsonl" "hello"
   trunkline exec "acp:trunkline replay trace.jsonl" "hello"
   trunkline replay trace.jsonl demo
 """
