@@ -207,6 +207,7 @@ def test_two_messages_that_are_answered_again_at_once_take_their_turn(converse: 
         talk.say(words)
         talk.hears(words)
         talk.rests()
+    first_sent = page.evaluate(f"document.querySelector('{PERSON}').dataset.message")
     # The network holds commands back until both were asked for.
     page.evaluate(
         "const real = window.fetch;"
@@ -221,7 +222,8 @@ def test_two_messages_that_are_answered_again_at_once_take_their_turn(converse: 
     page.click("dialog button", "Answer again")
     page.miss("dialog")
     page.evaluate("window.release()")
-    page.miss(f"{PERSON}:has-text('the second')")
+    sent = f"[...document.querySelectorAll('{PERSON}')].map((message) => message.dataset.message)"
+    page.wait(f"(({{ length, 0: id }}) => length === 1 && id !== '{first_sent}')({sent})")
     talk.hears("the first")
     talk.rests()
     assert page.texts(f"{PERSON} .said") == ["the first"]
