@@ -335,7 +335,7 @@ class TurnContext:
             allowed=answered.option_kind in ALLOW_KINDS,
             call_id=request.call_id,
             input=input,
-            always=(answered.option_kind or "").endswith("_always"),
+            always=answered.option_kind in ("allow_always", "reject_always"),
             reason=answered.reason,
             by=answered.by,
             option_id=answered.option_id,

@@ -89,6 +89,17 @@ async def test_an_option_of_an_unknown_kind_is_journalled_as_what_was_sent_and_n
     assert "denied" not in [update.status for update in only(events, ev.ToolUpdate)]
 
 
+async def test_an_option_of_an_unknown_kind_is_no_always_of_the_session() -> None:
+    options = [
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "skip", "name": "Skip", "kind": "skip_always"},
+    ]
+    calls = [RUN | {"toolCallId": name, "name": "terminal"} for name in ("c1", "c2")]
+    got, events = await outcomes(*calls, answer="skip", options=options)
+    assert got == [select("skip"), select("skip")]
+    assert len(only(events, ev.Asked)) == 2
+
+
 async def test_options_without_a_kind_are_for_a_person_alone() -> None:
     options = [{"optionId": "y", "name": "Yes"}, {"optionId": "n", "name": "No", "kind": None}]
     got, events = await outcomes(RUN, answer="y", options=options)
