@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.agents.acp.splice.pairs import Pair, paired
-from tests.hubs import only, opened, soon, text_of, until
+from tests.hubs import WAIT, only, opened, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.acp.splice import relay
 from trunkline.commands import Prompt
@@ -301,6 +301,22 @@ async def test_a_prompt_ends_the_turn_that_the_agent_began_and_what_follows_is_i
     assert said(fold(events)) == ["", "One", "First.", "Two", "Second."]
     assert [started.by for started in only(events, ev.TurnStarted)] == ["agent", None, None]
     assert only(events, ev.PromptDropped) == []
+
+
+async def test_a_prompt_that_ends_the_agents_turn_waits_behind_that_of_another_client(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        pair.agent.update("native-1", "tool_call", toolCallId="c1", title="W", status="in_progress")
+        await until(lambda: session.busy)
+        await session.submit(Prompt(content=(TextBlock(text="From a page"),), busy="queue"))
+        editor_id, heard = await pair.prompt("Hi")
+        own = await pair.agent.until(method="session/prompt")
+        pair.agent.say("native-1", "For the page.")
+        pair.agent.send(id=own["id"], result={"stopReason": "end_turn"})
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await pair.editor.until(id=editor_id)
+        await soon(session.wait_until_idle(), WAIT / 3)
+        assert said(fold(await pair.events())) == ["", "From a page", "For the page.", "Hi"]
 
 
 async def test_a_question_out_of_turn_is_left_to_the_editor_when_it_sends_a_prompt(tmp_path: Path) -> None:

@@ -353,7 +353,8 @@ class SessionJournal:
             self.prompts.editor_prompts.pop(open_prompt.key, None)
             raise
         self._missed, self.failure = 0, None
-        if receipt.get("turn_id") is None and not goes_on:
+        is_behind = next(iter(session.open_state.queue), open_prompt.key) != open_prompt.key
+        if receipt.get("turn_id") is None and (is_behind or not goes_on):
             self._waiting[open_prompt.key] = open_prompt
         else:
             await wait_for_event(open_prompt.begun, TURN_WITHIN)
