@@ -10,6 +10,7 @@ from tests.frontends.aisdk.chats import Page, user
 from tests.hubs import hub_for, soon, until
 
 from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
+from trunkline.journal import SessionInfo, SessionKey
 from trunkline.testing import ScriptedAgent
 
 
@@ -74,6 +75,25 @@ async def test_a_page_that_is_reloaded_meanwhile_has_its_message_and_gets_the_an
         await soon(reloaded.take(response, resumes=True))
         await soon(sending)
         assert reloaded.messages == page.messages == await page.endpoint.messages("c1")
+
+
+async def test_a_page_that_is_loaded_just_when_the_turn_begins_has_its_message() -> None:
+    async with starting("/wait-for-cancel", "program") as (page, sending, begin):
+        journal = page.endpoint.hub.journal
+        get = journal.get
+
+        async def get_and_see_the_turn_begin(key: SessionKey) -> SessionInfo | None:
+            found = await get(key)
+            journal.get = get
+            begin.set()
+            await until(lambda: not page.endpoint.is_opening("c1"))
+            return found
+
+        journal.get = get_and_see_the_turn_begin
+        assert await soon(page.endpoint.messages("c1")) == [user("/wait-for-cancel")]
+        session = await page.endpoint.hub.session("c1")
+        await session.cancel()
+        await soon(sending)
 
 
 async def test_a_page_that_loaded_the_messages_meanwhile_may_resume_after_the_end(slow: str) -> None:

@@ -193,8 +193,11 @@ class AisdkEndpoint:
         """
         chosen = options or self.options
         shown_as = version_of(version if version is not None else chosen.version)
-        if self.is_opening(chat_id, principal) and not await self._is_stored(chat_id, principal):
-            return list(self._openings.messages((principal, chat_id)))
+        is_opening = self.is_opening(chat_id, principal)
+        # Read now: the requests may be in their turns before the journal has answered.
+        prompts = list(self._openings.messages((principal, chat_id)))
+        if is_opening and not await self._is_stored(chat_id, principal):
+            return prompts
         session = await self.hub.session(chat_id, principal=principal)
         await session.wait_for_ending_turn()
         running, last = session.running_turn_id, session.last_turn_id
