@@ -6,6 +6,7 @@ from tests.demos.finance.statements.imports import new_ledger
 from trunkline.demos.finance.statements.accounts import (
     LedgerAccount,
     find_account,
+    find_by_end,
     insert_account,
     list_accounts,
     new_account,
@@ -27,6 +28,17 @@ def test_two_accounts_of_one_name_are_told_apart_by_their_ids() -> None:
     assert find_account(accounts, "id-Giro-2") == accounts[1]
     assert find_account(accounts, "1") == accounts[0]
     assert find_account(accounts, "Savings") is None
+
+
+def test_the_end_of_a_number_finds_its_account_where_only_one_fits() -> None:
+    iban, card = account("Giro", "DE89370400440532013000"), account("Visa", "4111111111111234")
+    for number in ("370400440532013000", "0532013000", "XXXX-3000", "3000"):
+        assert find_by_end([iban, card], number, "EUR", None) == iban
+    assert find_by_end([account("Card 1234", "XXXX1234")], "4111111111111234", "EUR", "checking") is not None
+    assert find_by_end([iban, account("Other", "99993000")], "3000", "EUR", None) is None
+    assert find_by_end([iban, card], "000", "EUR", None) is None
+    assert find_by_end([iban, card], "3000", "USD", None) is None
+    assert find_by_end([iban, card], "3000", "EUR", "card") is None
 
 
 def test_a_new_account_has_the_same_id_each_time() -> None:

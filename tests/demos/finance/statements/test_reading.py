@@ -257,3 +257,35 @@ def test_fees_count_also_when_the_first_file_with_the_header_had_none() -> None:
     bring(ledger, later)
     assert rows(ledger)[-1] == ("2026-10-02", -10250, "Cash")
     assert plan(ledger, later).counts == "0 new, 2 known"
+
+
+SECTION = (
+    '"Umsätze {}";"Zeitraum: 01.10.2026";\n\n"Buchungstag";"Buchungstext";"Umsatz in EUR";\n'
+    '"30.10.2026";"Auftraggeber: {}";"-23,45";\n"29.10.2026";"Auftraggeber: Firma";"-300,00";\n'
+)
+
+
+def test_a_file_of_another_kind_of_account_is_not_put_into_the_one_of_the_same_header() -> None:
+    ledger = new_ledger()
+    bring(ledger, SECTION.format("Girokonto", "REWE"), account="Giro")
+    savings = SECTION.format("Tagesgeld PLUS-Konto", "Max")
+    assert list(question(ledger, savings).fields["properties"]) == ["account"]
+    bring(ledger, savings, account="Rest")
+    for kind, name in (("Girokonto", "Giro"), ("Tagesgeld", "Rest")):
+        assert plan(ledger, SECTION.format(kind, "Later")).accounts[0].name == name
+
+
+def test_two_cards_of_one_bank_are_told_apart_by_the_column_of_the_card() -> None:
+    ledger = new_ledger()
+    header = "Card,Transaction Date,Post Date,Description,Type,Amount,Currency\n"
+    for card in ("1234", "5678"):
+        rows = f"{card},10/28/2026,10/29/2026,Starbucks {card},Sale,-5.25,USD\n" * 3
+        assert bring(ledger, header + rows).accounts[0].name == f"Card {card}"
+
+
+def test_a_card_that_another_format_calls_by_its_whole_number_is_the_same() -> None:
+    ledger = new_ledger()
+    whole = bring(ledger, CARDS_2).accounts[1]
+    header = "Card No.,Post Date,Description,Amount,Currency\n"
+    rows = "".join(f"1111,2026-02-1{day},Books,-3.1{day},EUR\n" for day in range(3))
+    assert bring(ledger, header + rows).accounts[0].id == whole.id

@@ -13,6 +13,8 @@ import msgspec
 from trunkline.demos.finance.ledger.masking import mask_number, mask_text
 from trunkline.demos.finance.statements.statement import Account, AccountKind, StatementError, shorten
 
+_FEWEST_DIGITS = 4
+"""How many digits of a number banks show at least in place of all."""
 _COLUMNS = "id, name, kind, currency, number, institution, source"
 
 
@@ -52,6 +54,28 @@ def find_account(accounts: Sequence[LedgerAccount], words: str) -> LedgerAccount
         ids = ", ".join(account.id for account in named)
         raise StatementError(f"{len(named)} accounts are called {words!r}: name one by its id: {ids}")
     return named[0] if named else None
+
+
+def find_by_end(
+    accounts: Sequence[LedgerAccount], number: str, currency: str, kind: AccountKind | None
+) -> LedgerAccount | None:
+    """Give the account whose number this one is the end of, or has as its end.
+
+    Cards are called by their last digits, and a German IBAN ends with what MT940 calls the account.
+    """
+    fitting = [
+        account
+        for account in accounts
+        if account.currency == currency
+        and account.kind == (kind or "checking")
+        and _end_alike(account.number, plain_number(number))
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _end_alike(one: str, other: str) -> bool:
+    short, long = sorted((re.split(r"\D", one)[-1], re.split(r"\D", other)[-1]), key=len)
+    return len(short) >= _FEWEST_DIGITS and long.endswith(short)
 
 
 def new_account(

@@ -291,7 +291,7 @@ class _Columns:
         for index in self._named("account"):
             cells = self._cells[index]
             name = normalise(self._table.header[index]) if self._table.header else ""
-            partner = name in ("iban", "kontonummer", "name", "karte", "konto")
+            partner = name in ("iban", "kontonummer", "name", "karte", "card", "konto")
             few = len(set(cells)) <= max(1, len(cells) // 3)
             full = len(cells) >= _ENOUGH * len(self._records)
             one = len(cells) >= 3 and len(set(cells)) == 1 and not told

@@ -107,7 +107,7 @@ _WORDS: dict[Role, str] = {
         iban auftragskonto|bezeichnung auftragskonto|account number|account|account id|
         account iban|own account|konto|kontonummer|compte|numero de compte|cuenta|conto|rekening|
         rekeningnummer|iban|iban bban|accountnum|
-        account name|bank account|card number|karte|kartennummer|card no|card member
+        account name|bank account|card number|karte|kartennummer|card no|card|card member
     """,
     "native_id": """
         transaction id|transactionid|transaktions id|transaktionsnummer|unique id|fitid|

@@ -19,6 +19,7 @@ from trunkline.demos.finance.statements.account_kinds import (
 from trunkline.demos.finance.statements.accounts import (
     LedgerAccount,
     find_account,
+    find_by_end,
     new_account,
     own_accounts,
     plain_number,
@@ -117,10 +118,11 @@ def _read_csv(
     wanted = account or _answered_account(answers)
     above = " ".join(cell for record in table.preamble for cell in record.cells)
     kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
+    before = _accounts_before(db, kept, kind_by_words(above))
     if kept is not None and not (set(answers) - {"account", "account_kind"}):
         read = read_csv(table, kept)
         if _still_fits(read):
-            found = _assign(db, read.statements, wanted, kept.accounts, kind)
+            found = _assign(db, read.statements, wanted, before, kind)
             if found is None:
                 rows = first_rows(table)
                 return _question(db, file, {}, rows, ask_account=True, ask_kind=kind is None)
@@ -130,7 +132,7 @@ def _read_csv(
         draft = msgspec.structs.replace(draft, sign=None)
     draft = answer_draft(table, draft, dict(answers))
     if draft.currency is None and draft.currency_column is None and not draft.amounts_name_currency:
-        known = _known_account(db, table, wanted, kept.accounts if kept else ())
+        known = _known_account(db, table, wanted, before)
         draft = msgspec.structs.replace(draft, currency=known.currency if known else None)
     mapping = finish_draft(draft)
     if kind is None and draft.sign == "positive_is_out":
@@ -143,7 +145,7 @@ def _read_csv(
         wanted is None
         and draft.account_column is None
         and account_of(table) is None
-        and _known_account(db, table, wanted, kept.accounts if kept else ()) is None
+        and _known_account(db, table, wanted, before) is None
     )
     ask_kind = kind is None
     if mapping is None or ask_account:
@@ -154,7 +156,7 @@ def _read_csv(
     if read.balance_agrees is False:
         first = statements[0]
         statements[0] = msgspec.structs.replace(first, notes=(*first.notes, _BALANCES_DIFFER))
-    found = _assign(db, statements, wanted, kept.accounts if kept else (), kind)
+    found = _assign(db, statements, wanted, before, kind)
     if found is None:
         return _question(db, file, {}, first_rows(table), ask_account=True, ask_kind=ask_kind)
     return ReadFile("csv", found, table.fingerprint, mapping)
@@ -221,6 +223,18 @@ def _kind_of_bookings(table: Table, draft: Draft) -> AccountKind | None:
 
 def _kind_of_statement(statement: Statement) -> AccountKind | None:
     return kind_by_bookings((row.description, row.amount) for row in statement.rows)
+
+
+def _accounts_before(
+    db: sqlite3.Connection, kept: CsvMapping | None, told: AccountKind | None
+) -> tuple[str, ...]:
+    """Give the accounts of earlier files with the same header, of the kind that the lines above tell.
+
+    One bank writes "Girokonto" or "Tagesgeld" there, and nothing else tells its files apart.
+    """
+    kinds = {account.id: account.kind for account in own_accounts(db)}
+    ids = kept.accounts if kept else ()
+    return tuple(one for one in ids if told is None or kinds.get(one) == told)
 
 
 def _kind_before(db: sqlite3.Connection, kept: CsvMapping | None) -> AccountKind | None:
@@ -294,8 +308,9 @@ def _one_account(
             )
         return known or new_account(hint, wanted, currency, kind)
     if hint.number:
-        known = find_account(accounts, hint.number)
-        return known or new_account(hint, hint.name, currency, kind or _kind_of_statement(statement))
+        kind = hint.kind or kind or _kind_of_statement(statement)
+        known = find_account(accounts, hint.number) or find_by_end(accounts, hint.number, currency, kind)
+        return known or new_account(hint, hint.name, currency, kind)
     if hint.name:
         # Another bank's account may have the same name, and has a number then.
         known = find_account([one for one in accounts if not one.number], hint.name)
