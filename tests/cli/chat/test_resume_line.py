@@ -1,6 +1,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from tests.hubs import collect, hub_for
 
 from trunkline.cli.chat.resume_line import ResumeLine
@@ -34,3 +35,17 @@ async def test_a_session_that_is_forgotten_has_no_line() -> None:
         await collect(session, "hello")
         line = ResumeLine("demo", "memory:")
         assert (line.at_once(session), await line.find(hub.journal, session)) == (None, None)
+
+
+async def test_a_program_that_is_not_on_path_is_named_as_it_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [".venv/bin/trunkline", "chat", "finance"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    line = ResumeLine("finance", None)
+    async with hub_for() as hub:
+        session = await hub.create(cwd=os.getcwd())
+        await collect(session, "hello")
+        assert await line.find(hub.journal, session) == "resume: .venv/bin/trunkline chat finance --continue"
+        (tmp_path / "trunkline").touch(mode=0o755)
+        assert await line.find(hub.journal, session) == "resume: trunkline chat finance --continue"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import sys
 
 from trunkline.cli.journals import all_sessions, last_session, name_of, short_ids
 from trunkline.errors import SessionNotFound
@@ -44,4 +46,12 @@ class ResumeLine:
 
     def _line(self, *words: str) -> str:
         where = [] if self._journal is None else ["--journal", self._journal]
-        return f"resume: {shlex.join(['trunkline', 'chat', self._target, *words, *where])}"
+        return f"resume: {shlex.join([_program(), 'chat', self._target, *words, *where])}"
+
+
+def _program() -> str:
+    """Name our program as a shell finds it: by its path, where it was started by one and is not on PATH."""
+    started = sys.argv[0]
+    if os.path.basename(started) != "trunkline" or shutil.which("trunkline") is not None:
+        return "trunkline"
+    return started
