@@ -26,6 +26,15 @@ def test_numbers_beyond_any_float_and_deep_messages_are_read() -> None:
     assert failed.error is not None
 
 
+def test_bytes_that_are_no_utf_8_are_read_and_make_a_request_ambiguous() -> None:
+    line = b'{"jsonrpc":"2.0","id":7,"method":"x","params":{"text":"caf\xe9"}}'
+    read = read_line(line)
+    assert isinstance(read, Request)
+    assert (read.id, read.params) == (7, {"text": "caf\ufffd"})
+    assert methods_if_ambiguous(line) == ["x"]
+    assert methods_if_ambiguous(line.replace(b"\xe9", "é\ufffd".encode())) == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

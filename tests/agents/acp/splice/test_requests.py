@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.agents.acp.splice.pairs import Pair, paired
-from tests.hubs import only, soon, until
+from tests.hubs import only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.content import TextBlock
@@ -126,6 +126,26 @@ async def test_a_question_that_comes_just_before_the_end_of_the_turn_is_left_to_
         pair.editor.send(id=7, result=selected("y"))
         assert (await pair.agent.until(id=7))["result"] == selected("y")
         assert only(events, ev.TurnFinished)
+
+
+@pytest.mark.parametrize("policy", [None, "allow-all"])
+async def test_a_message_with_bytes_that_are_no_utf_8_passes_unless_the_policy_would_have_to_read_it(
+    tmp_path: Path, policy: str | None
+) -> None:
+    async with paired(tmp_path, policy=rules(policy) if policy else None) as pair:
+        _, editor_id, agent_id = await begin(pair)
+        text = b'"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"caf\xe9"}}'
+        line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"native-1",' + text + b"}}"
+        pair.agent.write_line(line + b"\n")
+        assert await pair.editor.line() == line
+        given = b'"params":{"sessionId":"native-1","command":"\xe9"}'
+        line = b'{"jsonrpc":"2.0","id":7,"method":"terminal/create",' + given + b"}"
+        pair.agent.write_line(line + b"\n")
+        if policy is None:
+            assert await pair.editor.line() == line
+        else:
+            assert "no UTF-8" in (await pair.agent.until(id=7))["error"]["message"]
+        assert text_of(await finish(pair, editor_id, agent_id)) == "caf\ufffd"
 
 
 async def test_an_always_that_the_session_does_not_offer_counts_there_once(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a line of the splice says: read from a copy, so that the line itself stays as it came; pure.
 
 The splice must forward also what our JSON-RPC peer refuses: numbers beyond any float, messages nested deeper
-than ours. So a second, slower reader takes what the first one does not.
+than ours, bytes that are no UTF-8. So a second, slower reader takes what the first one does not.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def method_in(raw: bytes) -> Any:
 
 def _read_loosely(raw: bytes) -> dict[str, Any] | None:
     try:
-        fields = json.loads(raw, parse_int=_int)
+        fields = json.loads(raw.decode(errors="replace"), parse_int=_int)
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", fields) if isinstance(fields, dict) else None
@@ -83,10 +83,11 @@ def _as_message(fields: dict[str, Any]) -> Message | None:
 def methods_if_ambiguous(raw: bytes) -> list[str]:
     """Give every method that a request names, if an object in it has a member twice; else nothing.
 
-    Of two members with one name, some readers take the first and some the last: what the policy judged might
-    not be what the editor does.
+    Of two members with one name, some readers take the first and some the last, and bytes that are no UTF-8
+    are shown or left out: what the policy judged might not be what the editor does.
     """
-    repeated = False
+    text = raw.decode(errors="replace")
+    repeated = text.encode() != raw
     outermost: list[tuple[str, Any]] = []
 
     def take(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def methods_if_ambiguous(raw: bytes) -> list[str]:
         return found
 
     try:
-        json.loads(raw, parse_int=_int, object_pairs_hook=take)
+        json.loads(text, parse_int=_int, object_pairs_hook=take)
     except (ValueError, RecursionError):
         return []
     return [str(value) for name, value in outermost if name == "method"] if repeated else []

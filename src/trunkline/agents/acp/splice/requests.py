@@ -144,7 +144,8 @@ class SpliceRequests:
         if WRITE in methods or (self._has_policy and any(m in JUDGED for m in methods)):
             raise error_with_details(
                 INVALID_REQUEST,
-                "invalid request: a member comes twice in an object, so its meaning is not clear",
+                "invalid request: a member comes twice in an object, or a byte is no UTF-8: it can be read "
+                "in two ways",
             )
         if request.method in (READ, WRITE) and (path := text_in(request.params, "path")):
             for form in (os.path.abspath(path), os.path.realpath(path)):
