@@ -355,7 +355,35 @@ JAPANESE = Dialect(
     [("2026-10-03", -2345, "JPY", "ローソン"), ("2026-10-25", 250000, "JPY", "給与")],
 )
 
+POLISH_UNNAMED = Dialect(
+    "Polish savings bank: the description goes on in columns without a name",
+    (
+        '"Data operacji","Data waluty","Typ transakcji","Kwota","Waluta","Saldo po transakcji","Opis transakcji","","",""\n'
+        '"2026-10-30","2026-10-29","Płatność kartą","-23.45","PLN","+976.55","Tytuł: 000123","Adres: BIEDRONKA","",""\n'
+        '"2026-10-25","2026-10-25","Przelew","+1000.00","PLN","+1000.00","Rachunek: 12 34","Nazwa: ACME","Tytuł: PENSJA",""\n'
+    ).encode("cp1250"),
+    [("2026-10-30", -2345, "PLN", "BIEDRONKA"), ("2026-10-25", 100000, "PLN", "PENSJA")],
+)
+
+BELGIAN = Dialect(
+    "Belgian bank: the owner's name in each row, amounts once more as credit and debit",
+    (
+        b"Rekeningnummer;Naam;Munt;Datum;Omschrijving;Valuta;Bedrag;Saldo;credit;debet;Naam tegenpartij\n"
+        b"BE68539007547034;MUSTER MAX;EUR;30/10/2026;BETALING DELHAIZE;29/10/2026;-23,45;974,55;;-23,45;\n"
+        b"BE68539007547034;MUSTER MAX;EUR;27/10/2026;BETALING COLRUYT;26/10/2026;-2,00;998,00;;-2,00;\n"
+        b"BE68539007547034;MUSTER MAX;EUR;25/10/2026;OVERSCHRIJVING;25/10/2026;1000,00;1000,00;1000,00;;ACME\n"
+    ),
+    [
+        ("2026-10-30", -2345, "EUR", "BETALING DELHAIZE"),
+        ("2026-10-27", -200, "EUR", "BETALING COLRUYT"),
+        ("2026-10-25", 100000, "EUR", "ACME OVERSCHRIJVING"),
+    ],
+    "BE68539007547034",
+)
+
 DIALECTS = [
+    POLISH_UNNAMED,
+    BELGIAN,
     CARD_REFERENCES,
     BALANCE_ABOVE,
     POLISH,

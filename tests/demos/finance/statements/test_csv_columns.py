@@ -1,7 +1,7 @@
 """What the columns of CSV files hold, in the dialects of many banks."""
 
 import pytest
-from tests.demos.finance.statements.bank_files import DIALECTS, US_CARD, Dialect
+from tests.demos.finance.statements.bank_files import BELGIAN, DIALECTS, US_CARD, Dialect
 
 from trunkline.demos.finance.statements.csv_columns import draft_mapping
 from trunkline.demos.finance.statements.csv_layout import read_table
@@ -73,6 +73,24 @@ def test_equal_amounts_prove_a_sign_by_the_order_of_their_days() -> None:
         f"2026-01-0{3 - index},x,10.00,{left}.00\n" for index, (_, left) in enumerate(rows)
     )
     assert draft(newest_first).sign == "negative_is_out"
+
+
+def test_what_people_sort_their_bookings_into_is_no_description() -> None:
+    """A category that is changed at the bank would make the booking of the next file a new one."""
+    header = "Buchungstag;Umsatzart;Buchungstext;Betrag EUR;IBAN Auftraggeberkonto;Kategorie\n"
+    rows = "".join(
+        f"0{day}.01.2026;Lastschrift;REWE {day} sagt danke;-1,0{day};DE89370400440532013000;Unkategorisiert\n"
+        for day in range(1, 4)
+    )
+    assert draft(header + rows).texts == (2,)
+
+
+def test_the_owner_of_the_account_is_no_payee() -> None:
+    table = read_table(decode_text(BELGIAN.data)[0])
+    mapping = finish_draft(draft_mapping(table))
+    assert mapping is not None
+    (statement,) = read_csv(table, mapping).statements
+    assert not any("MUSTER" in row.description for row in statement.rows)
 
 
 def test_the_partners_account_is_not_taken_for_the_own_one() -> None:

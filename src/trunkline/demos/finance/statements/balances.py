@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -32,6 +33,13 @@ def proven_sign(
     if found[best] < _ENOUGH * steps or found["negative_is_out"] == found["positive_is_out"]:
         return None
     return best
+
+
+def newest_first(dates: Sequence[datetime.date]) -> bool | None:
+    """Whether the rows run from new to old; None if the dates do not show it."""
+    if not dates or dates[0] == dates[-1]:
+        return None
+    return dates[0] > dates[-1]
 
 
 def count_explained(pairs: Sequence[tuple[Decimal, Decimal]]) -> int:

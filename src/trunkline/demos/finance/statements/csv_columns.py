@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from itertools import permutations
+from itertools import permutations, takewhile
 
 import msgspec
 
@@ -25,10 +25,10 @@ from trunkline.demos.finance.statements.amounts import (
     parse_currency,
     parse_direction,
 )
-from trunkline.demos.finance.statements.balances import count_explained, proven_sign
+from trunkline.demos.finance.statements.balances import count_explained, newest_first, proven_sign
 from trunkline.demos.finance.statements.csv_layout import Table, is_booking, normalise
 from trunkline.demos.finance.statements.dates import DateOrder, detect_order, looks_like_date, parse_date
-from trunkline.demos.finance.statements.header_words import Role, is_foreign, roles_of
+from trunkline.demos.finance.statements.header_words import Role, is_foreign, is_sorting, roles_of
 from trunkline.demos.finance.statements.mapping import Draft, Sign
 
 _ALL = {
@@ -49,6 +49,7 @@ _ACCOUNT_NUMBER = re.compile(r"(?:[\dX*] ?){8}")
 _CARD_PAID = re.compile(r"thank you|payment received|besten dank|paiement re[cç]u", re.IGNORECASE)
 _ENOUGH = 0.8
 _MOST_SAMPLE = 2000
+_WORD = re.compile(r"\b[^\W\d_]+\b")
 _SHORTEST_ID = 6
 _NAMED = _WORDS["currency"]
 """Words above a column or in the lines before the header that are taken for currencies."""
@@ -308,18 +309,22 @@ class _Columns:
     def _texts(self) -> tuple[tuple[int, ...], int | None]:
         """Give the columns of the description, who first; then the kind of booking as a fallback."""
         payee = self._named("payee")[:2]
+        if len(payee) == 2 and len(self._records) >= 3 and len(set(self._cells[payee[1]])) == 1:
+            payee.pop()  # "Naam" beside "Naam tegenpartij" is the person whose account it is.
         named = [index for index in self._named("text") if index not in payee]
         # "Details" may hold nothing but DEBIT and CREDIT.
         told = [index for index in named if not self._holds(index, _is_direction, _ENOUGH)]
         text = (told or named)[:3]
         kind = [index for index in self._named("type") if index not in (*payee, *text)]
         # Also those that are empty in this file: the description must be the same one in the next.
-        chosen = [*payee, *text]
+        chosen = [*payee, *text, *self._continued(text)]
         if not any(self._names_somebody(index) for index in chosen):
             free = [
                 index
                 for index in range(self._width)
-                if index not in (*self._taken, *chosen) and self._is_text(index)
+                if index not in (*self._taken, *chosen)
+                and self._is_text(index)
+                and not is_sorting(self._names[index])
             ]
             chosen = [index for index in chosen if not self._cells[index]]
             longest = sorted(free, key=lambda index: -sum(map(len, set(self._cells[index]))))
@@ -329,13 +334,18 @@ class _Columns:
         fallback = next(iter(kind), None)
         return tuple(chosen), fallback
 
+    def _continued(self, text: Sequence[int]) -> list[int]:
+        """Give the columns without a name behind the last one of the description: it goes on in them."""
+        after = range(text[-1] + 1, self._width) if text and self._table.header else ()
+        return list(takewhile(lambda index: not self._names[index] and index not in self._taken, after))
+
     def _names_somebody(self, index: int) -> bool:
         """Whether cells have a word that is no reference such as 1U3C21GQ."""
-        return any(re.search(r"\b[^\W\d_]+\b", cell) for cell in self._cells[index])
+        return any(_WORD.search(cell) for cell in self._cells[index])
 
     def _is_text(self, index: int) -> bool:
         cells = self._cells[index]
-        words = sum(any(map(str.isalpha, cell)) and not looks_like_amount(cell) for cell in cells)
+        words = sum(bool(_WORD.search(cell)) and not looks_like_amount(cell) for cell in cells)
         return bool(cells) and words >= 0.5 * len(cells)
 
     # -- how the cells are written -----------------------------------------------------------------
@@ -451,13 +461,6 @@ class _Columns:
         if len(seen) != 1:
             return None
         return "negative_is_out" if seen == {True} else "positive_is_out"
-
-
-def newest_first(dates: Sequence[datetime.date]) -> bool | None:
-    """Whether the rows run from new to old; None if the dates do not show it."""
-    if not dates or dates[0] == dates[-1]:
-        return None
-    return dates[0] > dates[-1]
 
 
 def _value(cell: str, decimal: DecimalMark) -> Decimal | None:

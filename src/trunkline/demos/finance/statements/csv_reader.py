@@ -22,8 +22,8 @@ from trunkline.demos.finance.statements.amounts import (
     parse_direction,
     to_minor,
 )
-from trunkline.demos.finance.statements.balances import proven_sign
-from trunkline.demos.finance.statements.csv_columns import PENDING, VOID, newest_first
+from trunkline.demos.finance.statements.balances import newest_first, proven_sign
+from trunkline.demos.finance.statements.csv_columns import PENDING, VOID
 from trunkline.demos.finance.statements.csv_layout import Record, Table, normalise
 from trunkline.demos.finance.statements.dates import looks_like_date, parse_date
 from trunkline.demos.finance.statements.mapping import CsvMapping

@@ -8,6 +8,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -76,7 +77,7 @@ _WORDS: dict[Role, str] = {
         beguenstigter auftraggeber|zahlungsempfanger in|zahlungsempfanger|
         zahlungsempfaenger in|empfanger|empfaenger|empfanger in|partner name|partnername|gegenpartei|
         counterparty|counter party|counterparty name|beneficiary|beneficiaire|tiers|beneficiario|
-        naam tegenpartij|tegenpartij naam|name|naam|to|recipient|dane kontrahenta|
+        naam tegenpartij|tegenpartij naam|target name|name|naam|to|recipient|dane kontrahenta|
         saaja maksaja
     """,
     "text": """
@@ -147,6 +148,11 @@ def roles_of(cell: str) -> dict[Role, int]:
     if found is not None and not _NOT_OURS.isdisjoint(cell.split()):
         return {role: rank for role, rank in found.items() if role not in ("amount", "balance")}
     return found or {}
+
+
+def is_sorting(cell: str) -> bool:
+    """Whether a normalised header cell is about categories, which people change at their bank."""
+    return bool(re.search(r"\b(?:sub)?(?:categor|kategori|stichwort|tags?\b)", cell))
 
 
 def is_foreign(cell: str) -> bool:
