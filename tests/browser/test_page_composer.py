@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser.own_page import ANSWER, COMPOSER, STOP, OwnPage
+from tests.browser.own_page import ANSWER, COMPOSER, QUESTION, STOP, OwnPage
+from tests.demos.finance.statements.bank_files import SPARKASSE
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +118,17 @@ def test_attachments_come_by_button_paste_and_drop(converse: Converse, tmp_path:
     assert said[1]["text"] == "# Notes\n"
     assert base64.b64decode(said[2]["data"]) == png()
     page.miss(".attachments")
+
+
+def test_a_file_of_a_bank_in_an_old_encoding_keeps_its_letters(converse: Converse, tmp_path: Path) -> None:
+    talk = converse("finance")
+    (tmp_path / "bank.csv").write_bytes(SPARKASSE.data)
+    talk.page.attach(".composer input[type=file]", tmp_path / "bank.csv")
+    talk.page.see(".attachments li", "bank.csv")
+    talk.say("import this file")
+    talk.page.see(QUESTION, "Müller & Söhne")
+    talk.page.click(f"{QUESTION} button", "Reject", nth=0)
+    talk.page.miss(QUESTION)
 
 
 def test_a_message_waits_joins_or_is_taken_back_while_the_agent_works(converse: Converse) -> None:

@@ -102,6 +102,16 @@ def test_a_closed_card_says_the_first_line_and_no_fence(texts: PageTexts, said: 
     assert texts.ask("summary", text=said) == line
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_keeps_its_letters_whatever_its_encoding(texts: PageTexts, encoding: str) -> None:
+    said = "Müller & Söhne; 12,50\n"  # Node 20 reads the sign of the euro wrongly, browsers do not.
+    assert texts.ask("file", bytes=list(said.encode(encoding))) == said
+
+
+def test_bytes_that_are_no_text_are_none(texts: PageTexts) -> None:
+    assert texts.ask("file", bytes=[80, 75, 3, 4, 0, 255]) is None
+
+
 def test_the_end_of_a_question_has_its_day_unless_that_is_today(texts: PageTexts) -> None:
     now = 1_795_125_077  # 21:51 in UTC
     soon, later = (texts.ask("moment", at=now + seconds, now=now) for seconds in (1, 7 * 86_400))

@@ -6,6 +6,7 @@ import { changeOf, type Row } from "../src/cards/diff_rows";
 import { fieldsOf, readField } from "../src/questions/form_fields";
 import { momentWords } from "../src/questions/moment";
 import { saysWhatItIs } from "../src/shell/option_words";
+import { textOf } from "../src/composer/attachments";
 import { BlockSplitter } from "../src/markdown/blocks";
 import { escapeJson, revealed } from "../src/cards/reveal";
 import { tailOf } from "../src/cards/terminal_tail";
@@ -19,6 +20,7 @@ const answers: Record<string, (given: never) => unknown> = {
   reveal: ({ text }: { text: string }) => revealed(text),
   escape_json: ({ text }: { text: string }) => escapeJson(text),
   ansi: ({ text }: { text: string }) => parseAnsi(text),
+  file: ({ bytes }: { bytes: number[] }) => textOf(new Uint8Array(bytes).buffer),
   summary: ({ text }: { text: string }) => summaryOf({ content: [{ type: "text", text }], output: "", input: null, arguments: "" }),
   moment: ({ at, now }: { at: number; now: number }) => momentWords(new Date(at * 1000), new Date(now * 1000)),
   says_what_it_is: ({ choice }: { choice: string }) => saysWhatItIs(choice),

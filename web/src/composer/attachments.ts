@@ -36,14 +36,25 @@ export async function attach(file: File, agent: AgentInfo | undefined, limit = U
     return made({ type: "audio", mime_type: type, data: await base64(file) });
   }
   const uri = `attachment:///${encodeURIComponent(name)}`;
-  if (TEXT.test(type) || TEXT_NAME.test(name)) {
-    const text = await file.text();
+  const text = TEXT.test(type) || TEXT_NAME.test(name) ? textOf(await file.arrayBuffer()) : null;
+  if (text !== null) {
     if (may.embedded === true) return made({ type: "resource", uri, text, mime_type: type || "text/plain" });
     const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
     return made({ type: "text", text: `${name}:\n${fence}\n${text}\n${fence}` });
   }
   if (may.embedded !== true) throw new NotSendable(`This agent takes no files of this type, so ${name} was not added.`);
   return made({ type: "resource", uri, data: await base64(file), mime_type: type || "application/octet-stream" });
+}
+
+/** Read text in UTF-8 or UTF-16, else as Windows wrote it in the West (many banks still do); null if it is no text. */
+export function textOf(data: ArrayBuffer): string | null {
+  const [first, second] = new Uint8Array(data.slice(0, 2));
+  const wide = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : null;
+  try {
+    return new TextDecoder(wide ?? "utf-8", { fatal: true }).decode(data);
+  } catch {
+    return new Uint8Array(data).includes(0) ? null : new TextDecoder("windows-1252").decode(data);
+  }
 }
 
 /** Give the attachment that a block of a message was, so that the message can be written again. */
