@@ -17,7 +17,7 @@
 * ``remote``: commands between processes
 * ``run_start``: where a wire run begins in its turn
 * ``running_turn``: what a context needs of its turn
-* ``session``: ``Session``: prompts, cancel, answers, configuration, rewind, recovery after a crash
+* ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
 * ``starters``: which client started which turn
 * ``stream``: the events of a session on their way to the journal and to readers

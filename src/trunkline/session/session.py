@@ -30,13 +30,14 @@ from trunkline.session.followers import FollowerWatch
 from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
 from trunkline.session.owners import Ownership
-from trunkline.session.questions import named, seconds_left
+from trunkline.session.questions import named
 from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.titles import SessionTitle
 from trunkline.session.turns.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.turns.prompt_queue import PromptQueue
+from trunkline.session.turns.recovery import recover_turn
 from trunkline.session.turns.steering import Steering
 from trunkline.session.turns.turn import Turn
 from trunkline.session.view import Run
@@ -394,21 +395,11 @@ class Session(BaseSession):
     async def recover(self, why: str | None) -> None:
         """Fail what an earlier owner left open, with the reason; None when its questions can be answered."""
         self._queue.discard_all("the process that held it ended; send it again")
-        grammar = self.event_stream.grammar
-        if grammar.phase is Phase.IDLE:
+        if self.event_stream.grammar.phase is Phase.IDLE:
             return
-        turn_id = grammar.turn_id or ""
-        questions = list(grammar.questions.values())
-        for asked in questions:
-            self.questions.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
-        if why is None:
-            self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.position.record}")
-            self.turn.wait_for_answers(questions)
-            return
-        self.questions.withdraw_all("cancelled", why)
-        advice = f"{why}; send the prompt again to retry"
-        self.emit(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
-        await self.durable()
+        self.turn = recover_turn(self, why)
+        if self.turn is None:
+            await self.durable()
 
     def fail(self, error: TrunklineError) -> None:
         """Stop at once: the journal refused us (another owner, a full disk, a deleted session)."""

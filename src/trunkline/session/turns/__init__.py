@@ -4,6 +4,7 @@
 * ``base_turn``: ``BaseTurn``: what every turn does, and how it ends
 * ``out_of_turn``: events that concern a session and none of its turns
 * ``prompt_queue``: the prompts that wait for the turn that is running
+* ``recovery``: a turn that an earlier process left open waits for answers again, or has failed
 * ``steering``: messages that join the turn that is running
 * ``turn``: ``Turn``: one prompt on its way through an agent; suspended while it waits for answers
 * ``usage``: adds up the tokens of a turn
