@@ -47,6 +47,25 @@ def test_a_reload_and_a_second_tab_show_the_same(converse: Converse) -> None:
     ]
 
 
+def test_a_message_that_another_client_takes_back_takes_nothing_else_back(converse: Converse) -> None:
+    talk = converse()
+    for words in ("the first", "the second"):
+        talk.say(words)
+        talk.hears(words)
+        talk.rests()
+    talk.page.click(".message.person:has-text('the first') button", "Answer again")
+    talk.page.see("dialog button", "Answer again")
+    talk.command(type="rewind", to_message_id=None)
+    talk.page.miss(".message.person:has-text('the first')")
+    talk.command(type="prompt", content=[{"type": "text", "text": "from elsewhere"}])
+    talk.hears("from elsewhere")
+    talk.rests()
+    talk.page.click("dialog button", "Answer again")
+    talk.page.see(".toasts", "taken back")
+    assert "from elsewhere" in "\n".join(talk.page.texts(".message.person"))
+    assert "the first" in talk.page.evaluate(f"document.querySelector('{COMPOSER}').value")
+
+
 WATCH = """(() => {
     window.removed = [];
     const note = (changes) => window.removed.push(

@@ -140,6 +140,11 @@ function Live(props: LiveProps) {
     async (message: Message, content: Content[]) => {
       const { messages } = latest.current;
       const at = messages.findIndex((one) => one.message_id === message.message_id);
+      if (at < 0) {
+        // Before nothing that is there is before everything.
+        setUnsent(content);
+        return tell("The message was taken back meanwhile. Its words are in the field for messages.");
+      }
       const before = messages[at - 1]?.message_id ?? null;
       // What had the focus goes with the message. In the next frame, when a dialog that asked is gone.
       requestAnimationFrame(() => focusComposer());
