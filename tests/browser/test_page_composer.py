@@ -212,6 +212,24 @@ def test_a_message_is_edited_and_answered_again(converse: Converse) -> None:
     assert len(page.texts(ANSWER)) == 1
 
 
+def test_an_edited_message_keeps_its_files_in_sight(converse: Converse, tmp_path: Path) -> None:
+    talk = converse()
+    page = talk.page
+    (tmp_path / "notes.md").write_text("# Notes\n", encoding="utf-8")
+    page.attach(".composer input[type=file]", tmp_path / "notes.md")
+    page.see(".attachments li", "notes.md")
+    talk.say("look at thiss")
+    talk.hears("look at thiss")
+    talk.rests()
+    page.click(f"{PERSON} button", "Edit message")
+    page.see(".editing .kept", "notes.md")
+    page.fill(".editing textarea", "look at this")
+    page.press("Enter", ".editing textarea")
+    page.see(f"{PERSON}:has-text('look at this')", "notes.md")
+    talk.rests()
+    assert [block["type"] for block in events(talk, "user_message")[-1]["content"]] == ["text", "resource"]
+
+
 def test_two_messages_that_are_answered_again_at_once_take_their_turn(converse: Converse) -> None:
     talk = converse()
     page = talk.page

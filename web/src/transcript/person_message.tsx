@@ -126,6 +126,11 @@ function EditMessage({ message, onSave, onCancel }: EditProps) {
           }
         }}
       />
+      {kept.length > 0 && (
+        <div class="kept" role="group" aria-label="Goes with it">
+          <PersonContent content={kept} />
+        </div>
+      )}
       <p class="hint">What was said after this message is taken back.</p>
       <div class="row end">
         <button type="button" onClick={onCancel}>
