@@ -12,7 +12,7 @@ import pytest
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
-from tests.hubs import collect, events_of, text_of, until
+from tests.hubs import collect, events_of, only, text_of, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.commands import Answer, Cancel, Prompt
@@ -160,6 +160,19 @@ async def test_a_silent_agent_is_noticed_once_and_stopped_if_that_is_wished(tmp_
         assert isinstance(events[-1], ev.TurnFailed)
         assert "was stopped, as it said nothing for 0.8 s" in events[-1].message
         assert await ask(session, "hello") == "You said hello"
+
+
+async def test_a_turn_that_ends_without_a_word_is_noticed_but_not_that_of_a_command(tmp_path: Path) -> None:
+    """Kimi Code 2.1.0 ends a turn so when its model's provider refuses."""
+    async with world(tmp_path) as here:
+        session = await here.hub.create()
+        (noticed,) = only(await collect(session, "mute"), ev.Notice)
+        assert noticed.title == "Scripted ended the turn without a word"
+        assert "a key that" in (noticed.description or "")
+        for prompt in ("/mute", "hello"):
+            assert notices_of(await collect(session, prompt)) == []
+        (noticed,) = only(await collect(session, "mute 401 Unauthorized"), ev.Notice)
+        assert noticed.description == "The end of its stderr: 401 Unauthorized"
 
 
 async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ class SessionPrompts:
             native.tell_of_noise()
             finished = self._finished(result)
             stop_reason = finished.stop_reason
+            if stop_reason == "end_turn" and not self._events.has_said and not prompt.text.startswith("/"):
+                self._tell_of_no_words(connection, ctx)
             if native.must_refeed:
                 await native.keep(native.native_id, refeed=False)
             return finished
@@ -163,6 +165,16 @@ class SessionPrompts:
             usage = tuple(msgspec.structs.replace(one, model=one.model or model) for one in end.usage)
             return msgspec.structs.replace(end, usage=usage)
         return end
+
+    def _tell_of_no_words(self, connection: AgentConnection, ctx: TurnContext) -> None:
+        """Tell the person of a turn in which nothing came: some agents keep an error of their model back."""
+        stderr = connection.stderr[-500:]
+        why = "Its own log may say why; a key that the model's provider does not accept is a usual cause."
+        ctx.notice(
+            f"{self._agent.card.title} ended the turn without a word",
+            f"The end of its stderr: {stderr}" if stderr else why,
+            severity="warning",
+        )
 
     async def _with_conversation(
         self, blocks: list[dict[str, Any]], ctx: TurnContext

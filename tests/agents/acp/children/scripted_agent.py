@@ -355,6 +355,10 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         while True:
             sys.stdout.write("x" * 65536)
             sys.stdout.flush()
+    elif word in ("mute", "/mute"):
+        sys.stderr.write(rest)
+        sys.stderr.flush()
+        finish(session_id)
     elif word == "stderr":
         sys.stderr.write("e" * int(rest))
         sys.stderr.flush()

@@ -128,6 +128,7 @@ async def test_while_another_process_is_busy_with_the_session_a_prompt_is_refuse
             for text in ("One", "Two"):
                 assert await refused(second, text, closes=text == "One") == WENT_ON
             assert second.agent.is_quiet
+            first.agent.say("native-1", "Done.")
             first.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
             await first.editor.until(id=editor_id)
             await first.session()
@@ -136,7 +137,7 @@ async def test_while_another_process_is_busy_with_the_session_a_prompt_is_refuse
             await second.call("session/load", {"sessionId": "native-1", "cwd": "/"}, {})
             await say_and_end(second, "Four", "Here.")
             events = await second.events()
-        assert said(fold(events)) == ["Work", "Four", "Here."]
+        assert said(fold(events)) == ["Work", "Done.", "Four", "Here."]
         assert not only(events, ev.Notice)
 
 
