@@ -31,11 +31,11 @@ def test_nothing_found_is_said() -> None:
     )
 
 
-def budget(category: str, state: str) -> dict[str, Any]:
+def budget(category: str, state: str, currency: str = "EUR") -> dict[str, Any]:
     return {
         "category": category,
         "spent": "1.00 EUR",
-        "budget": "2.00 EUR",
+        "budget": f"2.00 {currency}",
         "left": "1.00 EUR",
         "state": state,
         "pace": state,
@@ -48,3 +48,9 @@ def test_budgets_that_are_over_or_ahead_are_named_first() -> None:
     assert said.startswith("Over budget: Food. Spent faster than the month passes: Fun.")
     one = findings.budgets(Intent(what="budget"), BASE | {"budgets": lines[2:]}, TODAY)
     assert "**1.00 EUR** of the 2.00 EUR budget for Rent" in one
+
+
+def test_two_budgets_of_a_category_are_told_apart_by_their_currency() -> None:
+    lines = [budget("Food", "over"), budget("Food", "over", "USD"), budget("Rent", "on track")]
+    said = findings.budgets(Intent(what="budget"), BASE | {"budgets": lines}, TODAY)
+    assert said.startswith("Over budget: Food (EUR) and Food (USD).")

@@ -548,3 +548,29 @@ def test_all_of_something_is_a_list_or_a_count_of_all_days() -> None:
     assert (step.what, step.merchant, step.period) == ("list", "Rewe", None)
     (step,) = read("how many purchases did I make at Rewe in total").steps
     assert (step.what, step.period) == ("count", Period(BEGINNING, TODAY))
+
+
+def test_what_is_on_an_account_is_no_spending() -> None:
+    for text in (
+        "how much is on my credit card",
+        "how much do I have in checking",
+        "how much is left on my savings",
+    ):
+        assert [step.what for step in read(text).steps] == ["accounts"]
+
+
+def test_how_something_develops_is_told_by_month() -> None:
+    for text, by in (("how did groceries develop in 2026", "month"), ("how did food evolve by week", "week")):
+        (step,) = read(text).steps
+        assert (step.what, step.by) == ("breakdown", by)
+
+
+def test_the_kind_that_drives_a_comparison_is_not_that_of_the_question_before() -> None:
+    (step,) = read("Compare groceries in September and October", "which category grew most?").steps
+    assert (step.what, step.category, step.period) == ("compare", None, OCTOBER)
+
+
+def test_a_year_that_is_not_over_is_compared_with_the_same_days() -> None:
+    for text in ("compare this year with last year", "how much more did I spend this year than last year"):
+        (step,) = read(text).steps
+        assert step.against == Period(date(2025, 1, 1), date(2025, 11, 18))

@@ -62,6 +62,8 @@ from trunkline.demos.finance.questions.reading import read_question
         "did my salary go up",
         "did I go to restaurants more often in October than in September",
         "what did I spend on my last travel",
+        "how much came into my savings account in October",
+        "which percentage of my spending goes to restaurants per month",
     ],
 )
 def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> None:
@@ -79,6 +81,7 @@ def test_a_word_that_the_figure_would_leave_out_is_not_understood(text: str) -> 
         ("how much income in dollars", "a currency"),
         ("what was my income on the credit card", "an account"),
         ("how much did Netflix pay me", "a merchant"),
+        ("how much came into my credit card in October", "an account"),
         ("tag transactions over 100 euros as big", "an amount"),
         ("put Rewe under Groceries in October", "a period"),
         ("set a budget of 400 EUR for groceries in December", "a period"),

@@ -17,6 +17,15 @@ async def test_a_chart_is_a_picture_and_bars() -> None:
     assert "Groceries" in text.text
 
 
+async def test_a_chart_calls_an_account_by_its_name() -> None:
+    one = desk()
+    with one.ledger.reading() as db:
+        ((id, name),) = db.execute("SELECT id, name FROM accounts WHERE kind = 'card'").fetchall()
+    chart = await read(one, "chart_spending", start="2026-10-01", end="2026-10-31", account=id)
+    assert chart["named"] == {"account": name}
+    assert f"account {name}" in chart["filters"]
+
+
 async def test_without_pillow_the_bars_are_still_there(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from trunkline.demos.finance.answers.phrases import (
     Document,
+    amount_of,
     basis,
     bold,
     count,
@@ -98,8 +99,14 @@ def budgets(step: Intent, result: Document, today: date) -> str:
             f"{period_words(result, today)}: **{one['left']}** left, {one['pace']}."
         )
         return f"{lead}\n\n{basis(result, today)}"
-    over = [str(one["category"]) for one in found if one["state"] == "over"]
-    risky = [str(one["category"]) for one in found if one["state"] == "ahead"]
+    names = [str(one["category"]) for one in found]
+    # A category may have a budget in each of several currencies.
+    told = [
+        f"{name} ({amount_of(one['budget'])[1]})" if names.count(name) > 1 else name
+        for name, one in zip(names, found, strict=True)
+    ]
+    over = [name for name, one in zip(told, found, strict=True) if one["state"] == "over"]
+    risky = [name for name, one in zip(told, found, strict=True) if one["state"] == "ahead"]
     verdict = f"Over budget: {join(over)}." if over else "No budget is used up."
     verdict += f" Spent faster than the month passes: {join(risky)}." if risky else ""
     rows = [(one["category"], one["spent"], one["budget"], one["left"], one["pace"]) for one in found]

@@ -99,7 +99,7 @@ def compared_periods(
 
 def _is_year_for_less(period: Period, other: Period) -> bool:
     """Whether "last year" stands for the same days of last year."""
-    return other.days >= 365 and period.days < 200 and other.start.year == period.start.year - 1
+    return other.days >= 365 > period.days and other.start.year == period.start.year - 1
 
 
 def name_period_before(text: str, last: Period | None) -> str:

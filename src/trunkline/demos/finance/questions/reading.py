@@ -327,7 +327,8 @@ class _Clause:
             return self._set_budget()
         inherited, values = self._inherited(what), self._values()
         if inherited is not None and what in _FILTERED and not ("category" in values or "merchant" in values):
-            kept = {name: getattr(inherited, name) for name in _FILTERS}
+            again = find_group(self.words) if what == "compare" else None
+            kept = {name: getattr(inherited, name) for name in _FILTERS if name != again}
             values = {name: value for name, value in kept.items() if value is not None} | values
         if what in _SUMS and "minimum" in values:
             what = "list"  # "Any charges over 500?" asks which, and a sum has no such limit.

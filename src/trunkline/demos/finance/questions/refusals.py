@@ -175,7 +175,10 @@ _NOT_SPENT = re.compile(
 )
 _OFTEN = r"\b(?:often|frequent\w*|times)\b"
 _UNTOLD: dict[What, re.Pattern[str]] = {
-    "breakdown": re.compile(r"\bbills?\b"),
+    "breakdown": re.compile(
+        r"\bbills?\b|"
+        r"\b(?:percent\w*|share|proportion|fraction)\b.*\b(?:by|per|each|every) (?:month|week|day)\b"
+    ),
     "list": re.compile(r"\b(?:i (?:was|got|get)|was i|(?:did|do) i get) paid\b|\bpaid (?:me|us)\b"),
     "share": re.compile(r"<_category> (?:in|of|within|inside) <_category>"),
     "top": re.compile(_OFTEN),
@@ -185,7 +188,8 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
     "income": re.compile(
         r"\b(?:than|compared?|versus|vs|when|average|avg|mean|typical\w*|by|per|each|every|"
         r"largest|biggest|highest|top|most|which|chang\w+|differ\w*|ris\w+|rose|gr[eo]w\w*|"
-        r"(?:in|de)creas\w+|more|less|higher|lower|up|down)\b"
+        r"(?:in|de)creas\w+|more|less|higher|lower|up|down)\b|"
+        r"\b(?:on|in(?:to)?) (?:my |the |our )?(?:\w+ )?(?:accounts?|savings|cards?)\b"
     ),
     "count": re.compile(
         r"\b(?:per|each|every|a) (?:day|week|month|year)\b|\b(?:how many|number of) (?:\w+ )?"

@@ -44,6 +44,7 @@ _PUT = (
     r"(?:put|move|file|classify|reclassify|recategori[sz]e|categori[sz]e|mark|count|change|set|treat|assign|"
     r"book|label)"
 )
+_SOME_ACCOUNT = r"(?:<account>|(?:\w+ )?(?:accounts?|savings|cards?)\b)"
 _SUBSCRIPTION = r"(?:subscriptions?|recurring|memberships?|standing orders?|bills?|services?)"
 _DEARER = (
     r"(?:dearer|more expensive|pricier|prices?|rises?|rose|risen|raised?|increased?|went up|gone up|go up|"
@@ -167,7 +168,10 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     ),
     (
         "accounts",
-        (r"\bleft (?:on|in) (?:my |the )?<account>", r"^(?:do|have) (?:i|we) (?:have|got)\b.*<account>"),
+        (
+            rf"\b(?:is|are|have|got|left) (?:there )?(?:on|in) (?:my |the |our )?{_SOME_ACCOUNT}",
+            r"^(?:do|have) (?:i|we) (?:have|got)\b.*<account>",
+        ),
     ),
     (
         "budget",
@@ -190,7 +194,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             r"\b(?:paid|pay|pays) (?:to )?(?:me|us)\b",
             r"\b(?:earn(?:ed|ings)?|income|salary|salaries|wages?|revenue|paycheck|payroll|received?)\b",
-            r"\b(?:came in|come in|money in|coming in|(?:get|got) paid)\b",
+            r"\b(?:came in(?:to)?|comes? in(?:to)?|money in|coming in(?:to)?|(?:get|got) paid)\b",
             r"^(?!.*\bhow (?:many|often|frequently)\b).*\b(?:(?:did|do) i make|i made)\b",
         ),
     ),
@@ -251,7 +255,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\bwhere (?:did|does|do|has|is|was|are)\b.*\b(?:money|it|cash|salary)\b",
             r"\bwhat (?:did|do|have) i spen[dt] (?:[a-z ]*money )?on(?: in)?(?: <period>)?$",
             r"\boverview\b|\bmonthly\b|\bweekly\b|\bdaily\b|\bmonth by month\b|\bover time\b|\btrend\b",
-            r"\bsummary\b|\bsummari[sz]e\b",
+            r"\bsummary\b|\bsummari[sz]e\b|\b(?:develop|developed|evolve|evolved)\b",
             r"\bwhich categor",
         ),
     ),
@@ -300,7 +304,8 @@ _GROUPS: list[tuple[By, re.Pattern[str]]] = [
         "month",
         re.compile(
             r"\b(?:by|per|each|every|for each|over the|across the) months?\b|\bmonth by month\b|\bmonthly\b|"
-            r"\bwhich month\b|\b(?:expensive|highest) month\b|\bover time\b|\btrend\b"
+            r"\bwhich month\b|\b(?:expensive|highest) month\b|\bover time\b|\btrend\b|"
+            r"\b(?:develop|developed|evolve|evolved)\b(?!.*\b(?:by|per|each|every) (?!month)\w+)"
         ),
     ),
     (

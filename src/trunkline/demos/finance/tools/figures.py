@@ -32,7 +32,15 @@ from trunkline.demos.finance.questions.periods import BEGINNING
 from trunkline.demos.finance.tools import documents
 from trunkline.tools import ToolError, ToolRegistry, ToolResult
 
-__all__ = ["DUE_DAYS", "Today", "minor_units", "read_filters", "read_period", "register_figures"]
+__all__ = [
+    "DUE_DAYS",
+    "Today",
+    "minor_units",
+    "name_account",
+    "read_filters",
+    "read_period",
+    "register_figures",
+]
 
 Today = Callable[[], date]
 GroupBy = Literal["category", "merchant", "month", "account", "tag", "week", "day"]
@@ -100,17 +108,22 @@ def only_currency(known: Sequence[str]) -> str | None:
     raise ToolError(f"the ledger has {', '.join(known)}: say of which currency the minimum is")
 
 
+def name_account(ledger: Ledger, document: dict[str, Any], account: str | None) -> dict[str, Any]:
+    """Call an account in a result by its name, in place of its id."""
+    if account is None:
+        return document
+    with ledger.reading() as db:
+        called = {one.id: one.name for one in read_accounts(db).accounts}
+    name = called.get(account, account)
+    filters = [f"account {name}" if one == f"account {account}" else one for one in document["filters"]]
+    return {**document, "filters": filters, "named": {"account": name}}
+
+
 def register_figures(registry: ToolRegistry, ledger: Ledger, today: Today) -> None:
     """Add the tools that read figures."""
 
     def named(document: dict[str, Any], account: str | None) -> dict[str, Any]:
-        if account is None:
-            return document
-        with ledger.reading() as db:
-            called = {one.id: one.name for one in read_accounts(db).accounts}
-        name = called.get(account, account)
-        filters = [f"account {name}" if one == f"account {account}" else one for one in document["filters"]]
-        return {**document, "filters": filters, "named": {"account": name}}
+        return name_account(ledger, document, account)
 
     @registry.register(kind="read", title="Add up spending")
     def spending(

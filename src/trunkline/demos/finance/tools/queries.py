@@ -15,7 +15,7 @@ from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.read_only_sql import run_sql as run_read_only
 from trunkline.demos.finance.questions.periods import describe_period
 from trunkline.demos.finance.tools.documents import spending_document
-from trunkline.demos.finance.tools.figures import GroupBy, Today, read_filters, read_period
+from trunkline.demos.finance.tools.figures import GroupBy, Today, name_account, read_filters, read_period
 from trunkline.events import PlanEntry
 from trunkline.tools import Table, ToolContext, ToolRegistry, ToolResult
 
@@ -93,7 +93,7 @@ def register_queries(registry: ToolRegistry, ledger: Ledger, today: Today) -> No
         bars = [Bar(one.name, one.amount, one.currency) for one in result.groups]
         shown: list[Any] = [TextBlock(text=f"```\n{text_bars(bars)}\n```")]
         title = f"Spending by {group_by}, {describe_period(period, today())}"
-        document = spending_document(result)
+        document = name_account(ledger, spending_document(result), account)
         if others:
             document["not_in_chart"] = others
         try:
