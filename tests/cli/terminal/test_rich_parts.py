@@ -35,6 +35,18 @@ def test_an_entity_does_not_become_a_character_that_turns_the_direction() -> Non
     assert drawn(Trimmed(Answer("&#x202e;evil &amp; `&lt;`"))) == ["\\u202eevil & &lt;"]
 
 
+def test_an_image_stays_in_its_place_and_says_where_it_is() -> None:
+    assert drawn(Trimmed(Answer("See ![chart](https://a.org/c.png) there."))) == [
+        "See image: chart (https://a.org/c.png)",
+        "there.",
+    ]
+    assert drawn(Trimmed(Answer("[![ok](https://a.org/b.svg)](https://a.org)"))) == [
+        "image: ok (https://a.org/b.svg)",
+        "(https://a.org)",
+    ]
+    assert drawn(Trimmed(Answer("- a ![](data:image/png;base64,AAAA)"))) == [" • a image"]
+
+
 def test_code_has_no_empty_lines_around_it() -> None:
     assert drawn(Trimmed(Answer("a\n\n```\nx\n```\n\nb"))) == ["a", "", " x", "", "b"]
 

@@ -79,6 +79,19 @@ def _settle_tokens(tokens: Iterable[Token]) -> None:
         if token.type == "softbreak":
             token.type = "hardbreak"
         _settle_tokens(token.children or ())
+        if token.children:
+            token.children = [part for child in token.children for part in _without_image(child)]
+
+
+def _without_image(token: Token) -> list[Token]:
+    """Give a link to an image in its place: rich puts images before their paragraph, and drops the address."""
+    if token.type != "image":
+        return [token]
+    words = Token("text", "", 0, content=f"image: {token.content}" if token.content else "image")
+    source = str(token.attrs.get("src", ""))
+    if not source or source.startswith("data:"):
+        return [words]
+    return [Token("link_open", "a", 1, attrs={"href": source}), words, Token("link_close", "a", -1)]
 
 
 class Trimmed:
