@@ -84,7 +84,7 @@ def _settle_tokens(tokens: Iterable[Token]) -> None:
 
 
 def _without_image(token: Token) -> list[Token]:
-    """Give a link to an image in its place: rich puts images before their paragraph, and drops the address."""
+    """Put a link in the place of an image: rich draws images before their paragraph, without the address."""
     if token.type != "image":
         return [token]
     words = Token("text", "", 0, content=f"image: {token.content}" if token.content else "image")
