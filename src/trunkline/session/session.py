@@ -258,10 +258,6 @@ class Session(BaseSession):
         if self._queue and self.turn is None and not self.closed:
             self._start(*self._queue.take())
 
-    async def offer_steering(self, prompt_id: str, prompt: Prompt) -> Receipt | None:
-        """Offer a prompt to the running turn; None if the turn does not take it."""
-        return await self.steering.offer(prompt_id, prompt)
-
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs here."""
         while (turn := self.turn) is not None:

@@ -398,8 +398,7 @@ class SessionJournal:
         assert self.prompts is not None
         self.prompts.begin_steering(message)
         prompt = Prompt(content=message.content, key=message.key, by=BY)
-        offer = session.offer_steering(message.key, prompt)
-        self._steered[message.key] = task = asyncio.create_task(offer)
+        self._steered[message.key] = task = asyncio.create_task(session.steering.offer(message.key, prompt))
         task.add_done_callback(retrieve)
 
     def steered(self, message: OpenPrompt, response: Response) -> None:
@@ -421,11 +420,9 @@ class SessionJournal:
         outcome = None if answer.exception() else as_object(answer.result()).get("outcome")
         known = self.session is None or self.session.receipt(message.key) is not None
         if outcome == "startedNewTurn" and not known:
-            message_id = new_id("message")
-            user_message = ev.UserMessage(
-                message_id=message_id, content=message.content, prompt_id=message.key
-            )
-            await self._emit([user_message])
+            new = new_id("message")
+            sent = ev.UserMessage(message_id=new, content=message.content, prompt_id=message.key)
+            await self._emit([sent])
 
     def own_answered(self, own: OwnRequest, response: Response) -> None:
         """Take the agent's answer to a prompt of another client's."""
