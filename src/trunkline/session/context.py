@@ -1,7 +1,6 @@
 """The turn context: everything an agent can do besides yielding text.
 
-Above is the agent; below is the turn, which emits the events and waits for answers on
-the context's behalf. A context is of no use after its turn: what it emits then is dropped.
+The turn below emits the events and waits for answers. What a context emits after its turn is dropped.
 """
 
 from __future__ import annotations
@@ -259,16 +258,15 @@ class TurnContext:
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
-        Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
-        emits something else; a refused one is shown as denied. ``env`` is what the command is given besides
-        its words: no rule allows a command with variables. ``cwd`` is where it runs, if not in the session's
-        folder. The person sees the whole ``input``, ``env``, ``cwd`` and ``command``, and ``content``: a
+        Without a ``call_id`` a call is shown for it, which ends with the turn, or when the agent emits
+        something else; a refused one is shown as denied. ``env`` is what the command is given besides its
+        words: no rule allows a command with variables. ``cwd`` is where it runs, if not in the session's
+        folder. The person sees all of ``input``, ``env``, ``cwd`` and ``command``, and ``content``: a
         DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
-        by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
-        be asked, is asked for every time; ``always_covers_tool`` keeps it for every call of the tool that
-        runs no command. The policy judges the call by ``also_kinds`` too, and ``others``: calls that the
-        answer is for as well. ``answer`` may decide in the place of a person; None from it asks the person.
-        ``lane`` is the call's subagent.
+        by its program and subcommand; a permission that names no tool, or that a rule wants to be asked, is
+        asked for every time; ``always_covers_tool`` keeps it for every call of the tool that runs no command.
+        The policy judges the call by ``also_kinds`` too, and ``others``: calls that the answer is for as
+        well. ``answer`` may decide for the person, or give None. ``lane`` is the call's subagent.
         """
         self._check_live()
         blocks = as_content(content)
