@@ -574,3 +574,15 @@ def test_a_year_that_is_not_over_is_compared_with_the_same_days() -> None:
     for text in ("compare this year with last year", "how much more did I spend this year than last year"):
         (step,) = read(text).steps
         assert step.against == Period(date(2025, 1, 1), date(2025, 11, 18))
+
+
+def test_what_is_ranked_is_what_was_named() -> None:
+    (step,) = read("what are the 3 most expensive days in October").steps
+    assert (step.what, step.by, step.count) == ("top", "day", 3)
+    (step,) = read("list my biggest 3 restaurant visits this year").steps
+    assert (step.what, step.category, step.order, step.count) == ("list", "Restaurants", "largest", 3)
+
+
+def test_what_was_left_is_what_was_saved() -> None:
+    assert [step.what for step in read("what was left in September").steps] == ["savings"]
+    assert [step.what for step in read("how much was left of the groceries budget").steps] == ["budget"]

@@ -62,6 +62,8 @@ from trunkline.demos.finance.questions.reading import read_question
         "did my salary go up",
         "did I go to restaurants more often in October than in September",
         "what did I spend on my last travel",
+        "how much did I spend during my trip in March 2026",
+        "how much can I spend per day until the end of the month",
         "how much came into my savings account in October",
         "which percentage of my spending goes to restaurants per month",
     ],

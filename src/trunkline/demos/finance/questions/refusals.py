@@ -127,6 +127,7 @@ _OTHER = re.compile(
     r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
     r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
     r"\b(?:and|or|plus) (?:eur\w*|usd|(?:us )?dollars?|gbp|pounds?|chf|(?:swiss )?francs?)\b|"
+    r"\bduring (?:my|our|the|an?|this|that) (?!<|month|week|year|quarter|day|last|past|first|second)\w+|"
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
 )
@@ -204,6 +205,7 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
         rf"\b(?:average|avg|mean|median|usual\w*|normal\w*|typical\w*|income|salary|balances?)\b|{_OFTEN}"
     ),
     "price_rises": re.compile(r"\bthan\b"),
+    "budget": re.compile(r"\b(?:per|each|every|a) (?:day|week)\b|\b(?:dai|week)ly\b"),
     "subscriptions": re.compile(
         r"\b(?:new|newest|cancel+ed|did i cancel|ended|stopped|expired|old|oldest|unused|cheap\w*)\b"
     ),

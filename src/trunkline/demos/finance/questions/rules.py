@@ -185,8 +185,8 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         "savings",
         (
             r"\bof (?:my |the )?(?:income|salary|earnings)\b.*\bspen[dt]\b",
-            r"\b(?:savings?(?! account)|saved?|set aside|put aside|left over|money left|left after|"
-            r"surplus)\b",
+            r"\b(?:savings?(?! account)|saved?|set aside|put aside|(?:was|were) left|left over|money left|"
+            r"left after|surplus)\b",
         ),
     ),
     (
@@ -239,7 +239,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         (
             rf"\b{_BIG}\b(?:[^<]|<n>|<category>|<merchant>)*\b{_CHARGES}\b",
             rf"\bsingle {_CHARGES}\b",
-            rf"\b{_BIG}\b(?: <category>| <merchant>)? (?:trip|visit|order|meal)s?\b",
+            rf"\b{_BIG}\b(?: <n>)?(?: <category>| <merchant>)? (?:trip|visit|order|meal)s?\b",
             r"\b(?:latest|last|recent|newest)\b(?: <n>)?(?: <merchant>| <category>)? "
             rf"(?:few |couple of )?{_CHARGES}\b",
         ),
@@ -304,7 +304,7 @@ _GROUPS: list[tuple[By, re.Pattern[str]]] = [
         "month",
         re.compile(
             r"\b(?:by|per|each|every|for each|over the|across the) months?\b|\bmonth by month\b|\bmonthly\b|"
-            r"\bwhich month\b|\b(?:expensive|highest) month\b|\bover time\b|\btrend\b|"
+            r"\bwhich month\b|\b(?:expensive|highest) months?\b|\bover time\b|\btrend\b|"
             r"\b(?:develop|developed|evolve|evolved)\b(?!.*\b(?:by|per|each|every) (?!month)\w+)"
         ),
     ),
@@ -312,14 +312,14 @@ _GROUPS: list[tuple[By, re.Pattern[str]]] = [
         "week",
         re.compile(
             r"\b(?:by|per|each|every|for each|over the|across the) weeks?\b|\bweek by week\b|\bweekly\b|"
-            r"\bwhich week\b|\b(?:expensive|highest) week\b"
+            r"\bwhich week\b|\b(?:expensive|highest) weeks?\b"
         ),
     ),
     (
         "day",
         re.compile(
             r"\b(?:by|per|each|every|for each) days?\b|\bday by day\b|\bdaily\b|\b(?:which|what) day\b|"
-            r"\b(?:expensive|highest) day\b|"
+            r"\b(?:expensive|highest) days?\b|"
             r"\bwhen did i spend\b"
         ),
     ),
