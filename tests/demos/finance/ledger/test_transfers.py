@@ -144,6 +144,15 @@ def test_an_exchange_is_a_pair_if_both_sides_say_so_and_nothing_else_fits() -> N
     assert pairs(out, into, other) == [("transfer", None)] * 3
 
 
+def test_a_purchase_in_another_currency_that_paypal_changes_money_for_counts_once() -> None:
+    lines = (
+        ("2026-03-02", -1000, "Gog", "usd"),
+        ("2026-03-02", 1000, "Allgemeine Währungsumrechnung", "usd"),
+        ("2026-03-02", -950, "Allgemeine Währungsumrechnung", "usd", "EUR"),
+    )
+    assert [kind for kind, _ in pairs(*lines)] == ["spend", "transfer", "transfer"]
+
+
 def test_an_account_is_named_by_its_name_its_bank_and_the_end_of_its_number() -> None:
     assert account_names("Rainy day", "DE02 5001 0517", "Nordbank") == (
         "rainy day",

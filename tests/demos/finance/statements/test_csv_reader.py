@@ -92,6 +92,7 @@ def test_the_kind_of_a_booking_stands_for_a_missing_description() -> None:
         ("Konto;DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
         ("Account Number: 12-34-56 78901234", "12345678901234"),
         ("Kontonummer:;12345678", "12345678"),
+        ("Compte de Dépôt carte n° 00012345678;", "00012345678"),
         ("IBAN;DE00 0000 0000 0000 0000 00", None),
         ("Hello;World", None),
     ],

@@ -289,3 +289,17 @@ def test_a_card_that_another_format_calls_by_its_whole_number_is_the_same() -> N
     header = "Card No.,Post Date,Description,Amount,Currency\n"
     rows = "".join(f"1111,2026-02-1{day},Books,-3.1{day},EUR\n" for day in range(3))
     assert bring(ledger, header + rows).accounts[0].id == whole.id
+
+
+def test_a_note_that_a_person_adds_at_the_bank_does_not_make_a_booking_a_new_one() -> None:
+    ledger = new_ledger()
+    header = "Date,Counter Party,Reference,Amount (GBP),Spending Category,Notes\n"
+    row = "28/10/2026,Tesco,X,-12.30,GROCERIES,"
+    bring(ledger, f"{header}{row}\n", account="Main", answers={"sign": "negative_is_out"})
+    assert plan(ledger, f"{header}{row.replace('GROC', 'OTH')}dinner\n").counts == "0 new, 1 known"
+
+
+def test_a_note_is_the_description_where_nothing_else_is() -> None:
+    ledger = new_ledger()
+    bring(ledger, "Date,Amount (GBP),Notes\n28/10/2026,-12.30,Dinner at Bob\n", account="Main")
+    assert rows(ledger) == [("2026-10-28", -1230, "Dinner at Bob")]

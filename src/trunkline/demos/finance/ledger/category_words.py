@@ -30,9 +30,10 @@ Transfer: own transfer, transfer to savings, transfer from savings, to savings, 
     uebertrag, ubertrag, eigenubertrag, eigenuebertrag, internal transfer, transfer between accounts,
     online transfer to, online transfer from, online banking transfer to, online banking transfer from,
     transfer to own account, virement interne, traspaso entre cuentas, tagesgeld, transfer to wise,
-    exchanged to, exchanged from, to pocket, from pocket, pocket withdrawal, to vault, from vault,
-    from main account, to main account, from hauptkonto, to hauptkonto, general credit card deposit,
-    bank deposit to pp account, bankgutschrift auf paypal konto, general withdrawal, user initiated withdrawal
+    exchanged to, exchanged from, to pocket, from pocket, pocket withdrawal, to vault, from vault, general
+    currency conversion, allgemeine wahrungsumrechnung, from main account, to main account, from
+    hauptkonto, to hauptkonto, general credit card deposit, bank deposit to pp account, bankgutschrift auf
+    paypal konto, general withdrawal, user initiated withdrawal
 Investment: sparplan, etf savings plan, savings plan, trade republic, scalable capital, depotkonto, brokerage,
     vanguard, fidelity investments
 """

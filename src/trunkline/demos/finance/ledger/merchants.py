@@ -25,7 +25,8 @@ payment sepa lastschrift basislastschrift folgelastschrift einzug ueberweisung u
 ueber venmo dauerauftrag auftrag abbuchung paypal pp sq tst sumup zettle iz klarna stripe ach web checkcard
 contactless kontaktlos kauf online onl recurring transaction from to at an von bei and und the www http
 https ref referenz svwz eref mref cred kref lohn gehalt salary miete rent umbuchung auf bargeldauszahlung ga
-nr
+nr paiement par carte cb prelevement prlv virement vir compra pago recibo pix bonifico addebito pagamento
+kortkop
 """
 _BANK_WORDS = frozenset(_BEFORE.split())
 # What stands after a name.

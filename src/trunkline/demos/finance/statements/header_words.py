@@ -42,7 +42,7 @@ _WORDS: dict[Role, str] = {
         montant eur|montant en euros|montant euros|importe eur|importo eur|bedrag eur|betrag waehrung|
         net amount|net|netto|value|sum|summe|montant net|umsatz in eur|
         montant operation|kwota|kwota transakcji waluta rachunku|belopp|beløb|maara|maara euroa|objem|castka|
-        入出金 円|入出金|金額|取引金額
+        valor|valor r|入出金 円|入出金|金額|取引金額
     """,
     "debit": """
         debit|debit amount|soll|ausgang|ausgabe|ausgaben|belastung|belastungen|lastschrift|paid out|
@@ -85,7 +85,7 @@ _WORDS: dict[Role, str] = {
         memo|verwendungszweck|buchungsdetails|umsatztext|text|
         buchungstext umsatztext|details|libelle|libelle operation|libelle de l operation|narrative|
         particulars|concepto|descripcion|descrizione|causale|omschrijving|naam omschrijving|
-        mededelingen|payment reference|reference|referenz|betreff|note|notes|payment details|
+        mededelingen|payment reference|reference|referenz|betreff|note|payment details|
         transaction details|original description|additional information|information|zahlungsreferenz|
         intitule|nature de l operation|detail|mitteilung|avisierungstext|extended details|booking text|
         opis operacji|opis transakcji|tytuł|opis|beskrivning|tekst|forklaring|rubrik|selitys|viesti|descricao|
@@ -111,7 +111,7 @@ _WORDS: dict[Role, str] = {
         account name|bank account|card number|karte|kartennummer|card no|card|card member
     """,
     "native_id": """
-        transaction id|transactionid|transaktions id|transaktionsnummer|unique id|fitid|
+        transaction id|transactionid|transaktions id|transaktionsnummer|transferwise id|unique id|fitid|
         transaction reference number|id transaction|numero d operation|transaktionscode|
         transactiereferentie|transaction number|id
     """,
