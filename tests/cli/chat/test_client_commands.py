@@ -11,12 +11,14 @@ from tests.hubs import collect, hub_for
 
 from trunkline.agents.interface import AgentCard
 from trunkline.cli.chat.client_commands import ClientCommands, Edit, GoTo, Leave, Send
+from trunkline.cli.journals import NAME_KEY
 from trunkline.cli.terminal.plain_screen import PlainScreen
 from trunkline.commands import Prompt
 from trunkline.errors import InvalidCommand
 from trunkline.events import CommandInfo
 from trunkline.options import Choice, ConfigOption
 from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 
 MODE = ConfigOption(
@@ -54,8 +56,8 @@ class Bare:
 class Typist:
     """Types lines into the commands of a session."""
 
-    def __init__(self, commands: ClientCommands, session: Session, shown: io.StringIO) -> None:
-        self.commands, self.session, self._shown = commands, session, shown
+    def __init__(self, commands: ClientCommands, hub: Hub, session: Session, shown: io.StringIO) -> None:
+        self.commands, self.hub, self.session, self._shown = commands, hub, session, shown
 
     async def read(self, line: str) -> tuple[object, str]:
         """Give what comes of a line, and what was shown."""
@@ -70,7 +72,7 @@ async def typist(agent: object = None) -> AsyncGenerator[Typist]:
     shown = io.StringIO()
     async with hub_for(agent or Optional()) as hub:  # type: ignore[arg-type]
         session = await hub.create(cwd=os.getcwd())
-        yield Typist(ClientCommands(hub, session, PlainScreen(shown)), session, shown)
+        yield Typist(ClientCommands(hub, session, PlainScreen(shown)), hub, session, shown)
 
 
 @pytest.mark.parametrize(
@@ -171,5 +173,7 @@ async def test_sessions_are_listed_and_gone_to() -> None:
         assert "* sess_" in shown
         assert "the first" in shown
         assert "the second" in shown
+        await one.hub.journal.keep(one.session.key, NAME_KEY, "diary")
+        assert "[diary] the first" in (await one.read("/sessions"))[1]
         back, _ = await one.read(f"/sessions {following.session.session_id}")
         assert back == GoTo(following.session)

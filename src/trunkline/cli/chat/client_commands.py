@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from trunkline.cli.journals import find_session, short_ids
-from trunkline.cli.sessions.listing import age_of
+from trunkline.cli.sessions.listing import age_of, titled
 from trunkline.cli.terminal.display import Display
 from trunkline.cli.terminal.past_turns import draw_turns
 from trunkline.cli.terminal.suggestions import value_text, values_of
@@ -232,7 +232,7 @@ class ClientCommands:
         short = short_ids(found)
         for info in [one for one in found if self._hub.may_run(one)][:_LISTED]:
             mark = "*" if info.session_id == self._session.session_id else " "
-            title = one_line(info.title or "", 60)
+            title = one_line(titled(info), 60)
             name = one_line(short[info.session_id], 40)
             self._display.note(f"{mark} {name:<12}  {age_of(info.updated_at):>7}  {title}")
         self._display.note("/sessions ID goes to one")

@@ -146,7 +146,7 @@ def table(listed: Listed, width: int = 80) -> list[str]:
                 agent_name(info.target),
                 age_of(info.updated_at),
                 "" if turns is None else str(turns),
-                _fit(_title(info), room),
+                _fit(titled(info), room),
                 size,
                 is_narrow,
             )
@@ -160,7 +160,8 @@ def _row(id_: str, agent: str, age: str, turns: str, title: str, size: int, is_n
     return f"{id_:<{size}}  {agent:<{_AGENT_WIDTH}}  {age:>6}  {turns:>5}  {title}".rstrip()
 
 
-def _title(info: SessionInfo) -> str:
+def titled(info: SessionInfo) -> str:
+    """Give the title of a session, behind the name that a person gave to it."""
     name, title = name_of(info), info.title or ""
     return title if name is None else f"[{name}] {title}".rstrip()
 
