@@ -1,6 +1,7 @@
 """Permissions: the policy first, then the "always" answers of a person, also of an earlier process."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -374,6 +375,17 @@ def test_our_own_files_are_denied_and_commands_about_them_asked(tmp_path: Path) 
 def test_a_path_that_no_file_has_is_judged_by_its_letters(tmp_path: Path, path: str) -> None:
     assert judged(Policy.read_only(), tmp_path, input={"path": path}) is False
     assert judged(Policy.allow_all(), tmp_path, kind="execute", command=("cat", path)) is True
+
+
+def test_a_text_that_is_called_a_file_is_no_path_and_takes_no_time() -> None:
+    policy = Policy(default="allow", rules=(Rule(decision="deny", path=".ssh/**"),))
+    text = "import a/b\n" * 30_000
+    begun = time.process_time()
+    assert request(input={"file": text, "path": "a.py"}).named_paths == ("a.py",)
+    assert decide(Permissions(policy), input={"file": text})
+    assert time.process_time() - begun < 2
+    longer = "./" * 5000 + "x/../.ssh/key"
+    assert not decide(Permissions(policy), input={"file": longer}), "a program may shorten it"
 
 
 def test_a_call_of_several_kinds_is_judged_by_the_strictest_verdict(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from trunkline.workspace.policy import Verdict
 from trunkline.workspace.protected import Protection
 from trunkline.workspace.rules import Request, Rule
 
+_LONGEST_PATH = 4096
+"""Characters that a path has at most (PATH_MAX of Linux); a longer text is none, and takes long to judge."""
 _LOOKING = frozenset[str]({"read", "search"})
 _CHANGING = frozenset[str]({"edit", "delete", "move"})
 _PROTECTION = Protection()
@@ -62,8 +64,12 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def named_paths(self) -> tuple[str, ...]:
-        """The paths of the call: those that the agent gives, and those among the arguments."""
-        return tuple(dict.fromkeys((*self.paths, *paths_of(self.input))))
+        """The paths of the call: those that the agent gives, and those among the arguments.
+
+        What is called a file may be its text.
+        """
+        named = (path for path in map(_shorten, paths_of(self.input)) if len(path) <= _LONGEST_PATH)
+        return tuple(dict.fromkeys((*self.paths, *named)))
 
     @property
     def coverage(self) -> Coverage | None:
@@ -273,6 +279,11 @@ def _with_resolved(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
     """Give each path as requested and as resolved, so that no link leads around a rule."""
     joined = [os.path.join(cwd or "", path) for path in paths]
     return (*paths, *(_resolve(path) for path in joined if os.path.isabs(path)))
+
+
+def _shorten(path: str) -> str:
+    """Leave out what leads nowhere in a long path, as a program may before it opens the file."""
+    return os.path.normpath(path) if len(path) > _LONGEST_PATH else path
 
 
 def _resolve(path: str) -> str:

@@ -18,6 +18,9 @@ from fnmatch import fnmatchcase
 SHELL = re.compile(r"[;&|<>`$(){}\n\r\0]|(?:^|\s)#")
 
 
+_MAGIC = re.compile(r"[*?\[]")
+
+
 def fold(text: str) -> str:
     """Give the form in which two names are the same on a file system that ignores case."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -26,8 +29,11 @@ def fold(text: str) -> str:
 def path_matches(pattern: str, path: str) -> bool:
     """Whether a path fits: ``*`` stays inside one name, ``**`` is any number of names, also none."""
     wanted = [name for name in pattern.split("/") if name]
+    names = [name for name in path.split("/") if name]
+    if not {name for name in wanted if not _MAGIC.search(name)}.issubset(names):
+        return False  # Most patterns name something that is not there.
     places = _skip_stars({0}, wanted)
-    for name in (name for name in path.split("/") if name):
+    for name in names:
         stay = {at for at in places if at < len(wanted) and wanted[at] == "**"}
         move = {at + 1 for at in places - stay if at < len(wanted) and fnmatchcase(name, wanted[at])}
         places = _skip_stars(stay | move, wanted)
