@@ -173,6 +173,8 @@ async def test_a_turn_that_ends_without_a_word_is_noticed_but_not_that_of_a_comm
             assert notices_of(await collect(session, prompt)) == []
         (noticed,) = only(await collect(session, "mute 401 Unauthorized"), ev.Notice)
         assert noticed.description == "The end of its stderr: 401 Unauthorized"
+        (noticed,) = only(await collect(session, "mute"), ev.Notice)
+        assert "401" not in (noticed.description or ""), "that was another turn's"
 
 
 async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ class SessionPrompts:
         native.cancel_idle_timer()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
-        stop_reason = "failed"
+        stop_reason, stderr = "failed", connection.stderr
         try:
             result = await self._answer(future, connection, ctx)
             await native.held.released.wait()
@@ -122,7 +122,7 @@ class SessionPrompts:
             finished = self._finished(result)
             stop_reason = finished.stop_reason
             if stop_reason == "end_turn" and not self._events.has_said and not prompt.text.startswith("/"):
-                self._tell_of_no_words(connection, ctx)
+                self._tell_of_no_words(ctx, connection.stderr if connection.stderr != stderr else "")
             if native.must_refeed:
                 await native.keep(native.native_id, refeed=False)
             return finished
@@ -166,13 +166,12 @@ class SessionPrompts:
             return msgspec.structs.replace(end, usage=usage)
         return end
 
-    def _tell_of_no_words(self, connection: AgentConnection, ctx: TurnContext) -> None:
+    def _tell_of_no_words(self, ctx: TurnContext, stderr: str) -> None:
         """Tell the person of a turn in which nothing came: some agents keep an error of their model back."""
-        stderr = connection.stderr[-500:]
         why = "Its own log may say why; a key that the model's provider does not accept is a usual cause."
         ctx.notice(
             f"{self._agent.card.title} ended the turn without a word",
-            f"The end of its stderr: {stderr}" if stderr else why,
+            f"The end of its stderr: {stderr[-500:]}" if stderr else why,
             severity="warning",
         )
 
