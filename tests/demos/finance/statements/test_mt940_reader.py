@@ -33,9 +33,16 @@ def test_all_statements_of_an_account_are_read_as_one() -> None:
 
 
 def test_a_currency_behind_the_number_of_the_account_is_no_part_of_it() -> None:
-    (statement,) = read_mt940(FILE.replace(b"/0532013000", b"/0532013000EUR"))
-    assert statement.account is not None
-    assert statement.account.number == "12345678/0532013000"
+    for behind in (b"EUR", b" EUR"):
+        (statement,) = read_mt940(FILE.replace(b"/0532013000", b"/0532013000" + behind))
+        assert statement.account is not None
+        assert statement.account.number == "12345678/0532013000"
+
+
+def test_a_reversed_credit_is_money_out_and_a_reversed_debit_comes_in() -> None:
+    """SWIFT MT940, field 61, subfield 3: "RC Reversal of Credit (debit)", "RD Reversal of Debit (credit)"."""
+    (statement,) = read_mt940(FILE.replace(b"0103C500", b"0103RC500").replace(b"0102D45", b"0102RD45"))
+    assert [row.amount for row in statement.rows] == [4510, -50000, -1000]
 
 
 def test_it_is_known_by_its_tags() -> None:

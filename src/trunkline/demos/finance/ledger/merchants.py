@@ -36,6 +36,10 @@ vielen dank"""
 _ENDINGS = frozenset(_AFTER.split())
 _AUTHORIZED = re.compile(r"\bauthori[sz]ed on \d\d/\d\d\b", re.IGNORECASE)
 """What American banks write before the merchant."""
+_WHO = re.compile(
+    r"/NAME/([^/]+)|\b(?:Auftraggeber|Empfänger): ?(.+?) ?(?:Buchungstext:|Kto/IBAN:|$)", re.IGNORECASE
+)
+"""How banks name the other side in a text with parts, as SWIFT has it, and one German bank."""
 
 
 class Merchant(NamedTuple):
@@ -68,6 +72,8 @@ def _known(folded: str) -> KnownMerchant | None:
 
 
 def _clean(description: str) -> str:
+    if who := _WHO.search(description):
+        description = who[1] or who[2]
     description = _AUTHORIZED.sub(" ", description)
     words = [word for word in re.split(r"[\s*/,;:|]+", description) if _names_something(word)]
     while len(words) > 1 and _all_of(words[0], _BANK_WORDS):

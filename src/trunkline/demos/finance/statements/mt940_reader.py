@@ -86,7 +86,7 @@ def _read_one(library: Any, text: str, line: int) -> Statement:
     currency = next((row.currency for row in rows), None)
     if number and currency:
         # Some banks write the currency behind the number.
-        number = re.sub(rf"(?<=\d){currency}$", "", number)
+        number = re.sub(rf"(?<=\d)\s*{currency}$", "", number)
     return Statement(
         format="mt940",
         account=Account(number=number, currency=currency),
@@ -98,6 +98,8 @@ def _read_one(library: Any, text: str, line: int) -> Statement:
 def _row(data: dict[str, Any], line: int) -> StatementRow:
     amount: Any = data["amount"]
     value, currency = Decimal(amount.amount), str(amount.currency or data.get("currency") or "")
+    if data.get("status") == "RC":
+        value = -abs(value)  # A credit that is taken back; the library knows D alone as money out.
     if re.fullmatch(r"[A-Z]{3}", currency) is None:
         raise ValueError("its currency is not named")
     date: Any = data.get("entry_date") or data["date"]
