@@ -119,6 +119,12 @@ def test_the_end_of_a_question_has_its_day_unless_that_is_today(texts: PageTexts
     assert later != soon
 
 
+def test_tokens_that_nobody_counted_are_not_shown_as_none(texts: PageTexts) -> None:
+    assert texts.ask("spent", usages=[{"input_tokens": 0, "output_tokens": None}]) is None
+    spent = [{"input_tokens": 3, "output_tokens": 1}, {"output_tokens": 2}]
+    assert texts.ask("spent", usages=spent) == {"input": 3, "output": 3}
+
+
 @pytest.mark.parametrize("choice", ["Default", "Default (recommended)", "high", "Off", "xhigh", "3"])
 def test_a_setting_is_named_beside_a_value_that_does_not_say_it(texts: PageTexts, choice: str) -> None:
     assert texts.ask("says_what_it_is", choice=choice) is False

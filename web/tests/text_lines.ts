@@ -6,6 +6,7 @@ import { changeOf, type Row } from "../src/cards/diff_rows";
 import { fieldsOf, readField } from "../src/questions/form_fields";
 import { momentWords } from "../src/questions/moment";
 import { saysWhatItIs } from "../src/shell/option_words";
+import { spentTokens } from "../src/shell/spent_tokens";
 import { textOf } from "../src/composer/attachments";
 import { BlockSplitter } from "../src/markdown/blocks";
 import { escapeJson, revealed } from "../src/cards/reveal";
@@ -23,6 +24,7 @@ const answers: Record<string, (given: never) => unknown> = {
   file: ({ bytes }: { bytes: number[] }) => textOf(new Uint8Array(bytes).buffer),
   summary: ({ text }: { text: string }) => summaryOf({ content: [{ type: "text", text }], output: "", input: null, arguments: "" }),
   moment: ({ at, now }: { at: number; now: number }) => momentWords(new Date(at * 1000), new Date(now * 1000)),
+  spent: ({ usages }: { usages: Parameters<typeof spentTokens>[0] }) => spentTokens(usages),
   says_what_it_is: ({ choice }: { choice: string }) => saysWhatItIs(choice),
   tail: ({ text, lines, characters }: { text: string; lines: number; characters: number }) => tailOf(text, lines, characters),
   blocks: ({ text, cuts }: { text: string; cuts: number[] }) => {

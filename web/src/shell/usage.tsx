@@ -1,10 +1,11 @@
 // How full the context is and what the session cost, and the tokens of each model.
 
-import type { Conversation, TokenUsage } from "../model";
+import type { Conversation } from "../model";
+import { spentTokens } from "./spent_tokens";
 
 export function UsageMeter({ folded }: { folded: Conversation }) {
   const { usage, turns } = folded;
-  const spent = total(turns.flatMap((turn) => turn.usage));
+  const spent = spentTokens(turns.flatMap((turn) => turn.usage));
   if (usage === null && spent === null) return null;
   const share = usage === null || usage.size === 0 ? null : Math.min(1, usage.used / usage.size);
   const cost = usage?.cost ?? null;
@@ -25,14 +26,6 @@ export function UsageMeter({ folded }: { folded: Conversation }) {
       {cost !== null && <span class="cost">{money(cost.amount, cost.currency)}</span>}
     </div>
   );
-}
-
-function total(usages: readonly TokenUsage[]): { input: number; output: number } | null {
-  if (usages.length === 0) return null;
-  return {
-    input: usages.reduce((sum, one) => sum + (one.input_tokens ?? 0), 0),
-    output: usages.reduce((sum, one) => sum + (one.output_tokens ?? 0), 0),
-  };
 }
 
 function short(count: number): string {
