@@ -175,6 +175,17 @@ def test_two_sides_that_name_their_owner_are_a_transfer() -> None:
     assert pairs(*other) == [("spend", None), ("income", None)]
 
 
+def test_a_purchase_with_a_card_and_an_equal_payment_of_somebody_are_no_transfer() -> None:
+    bob = ("2026-03-04", 2000, "Faster payment from Bob Ross", "save")
+    for text in ("Card payment Blorbo House", "CONTACTLESS PAYMENT BLORBO", "Kartenzahlung Blorbo"):
+        assert pairs(("2026-03-02", -2000, text, "main"), bob) == [("spend", None), ("income", None)]
+    paid = (
+        ("2026-03-02", -2000, "Card payment Visa 9010", "main"),
+        ("2026-03-03", 2000, "Payment received", "card"),
+    )
+    assert pairs(*paid) == [("transfer", 2), ("transfer", 1)]
+
+
 def test_money_in_pots_and_pockets_of_a_bank_is_no_spending() -> None:
     for text in ("To pocket GBP Rainy day from GBP", "Pocket Withdrawal", "From Main Account to Holidays"):
         assert pairs(("2026-03-02", -5000, text, "main")) == [("transfer", None)]

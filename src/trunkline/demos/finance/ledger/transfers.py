@@ -42,6 +42,13 @@ _WORDS = (
 )
 
 
+_AT_A_SHOP = (
+    *("card payment", "card purchase", "contactless", "kartenzahlung", "pos purchase"),
+    *("purchase authorized", "debit card purchase", "paiement par carte", "compra con tarjeta"),
+)
+"""How descriptions begin that tell a purchase, whatever else they say."""
+
+
 class Leg(NamedTuple):
     """A transaction that may be one side of a transfer."""
 
@@ -119,6 +126,8 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
     if not all(named.values()) and any(
         one.bought and not (other.said and named[one.id]) for one, other in ((out, into), (into, out))
     ):
+        return None
+    if out.folded.strip().startswith(_AT_A_SHOP) and not (into.said or named[out.id]):
         return None
     evidence = _evidence(out, into) + _evidence(into, out)
     if not evidence and apart <= SAME_PERSON_WINDOW and _name_one_person(out, into):
