@@ -148,7 +148,7 @@ def test_a_purchase_in_another_currency_that_paypal_changes_money_for_counts_onc
     lines = (
         ("2026-03-02", -1000, "Gog", "usd"),
         ("2026-03-02", 1000, "Allgemeine Währungsumrechnung", "usd"),
-        ("2026-03-02", -950, "Allgemeine Währungsumrechnung", "usd", "EUR"),
+        Line("2026-03-02", -950, "Allgemeine Währungsumrechnung", "usd", "EUR"),
     )
     assert [kind for kind, _ in pairs(*lines)] == ["spend", "transfer", "transfer"]
 
