@@ -584,5 +584,12 @@ def test_what_is_ranked_is_what_was_named() -> None:
 
 
 def test_what_was_left_is_what_was_saved() -> None:
-    assert [step.what for step in read("what was left in September").steps] == ["savings"]
+    for text in ("what was left in September", "what's left of my salary this month"):
+        assert [step.what for step in read(text).steps] == ["savings"]
     assert [step.what for step in read("how much was left of the groceries budget").steps] == ["budget"]
+
+
+def test_the_largest_of_what_was_shown_is_not_the_largest_of_all() -> None:
+    assert read("Which subscriptions do I have?", "which is the most expensive?").steps == ()
+    asked = read("Which subscriptions do I have?", "which are my top 5 merchants?").steps
+    assert [step.what for step in asked] == ["top"]

@@ -62,6 +62,8 @@ from trunkline.demos.finance.questions.reading import read_question
         "did my salary go up",
         "did I go to restaurants more often in October than in September",
         "what did I spend on my last travel",
+        "spending in the morning",
+        "what percentage is that of groceries in October",
         "how much did I spend during my trip in March 2026",
         "how much can I spend per day until the end of the month",
         "how much came into my savings account in October",

@@ -127,6 +127,7 @@ _OTHER = re.compile(
     r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
     r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
     r"\b(?:and|or|plus) (?:eur\w*|usd|(?:us )?dollars?|gbp|pounds?|chf|(?:swiss )?francs?)\b|"
+    r"\b(?:morning|afternoon|evening|night)s?\b|"
     r"\bduring (?:my|our|the|an?|this|that) (?!<|month|week|year|quarter|day|last|past|first|second)\w+|"
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
@@ -181,7 +182,9 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
         r"\b(?:percent\w*|share|proportion|fraction)\b.*\b(?:by|per|each|every) (?:month|week|day)\b"
     ),
     "list": re.compile(r"\b(?:i (?:was|got|get)|was i|(?:did|do) i get) paid\b|\bpaid (?:me|us)\b"),
-    "share": re.compile(r"<_category> (?:in|of|within|inside) <_category>"),
+    "share": re.compile(
+        r"<_category> (?:in|of|within|inside) <_category>|\b(?:that|this|it|they) of (?:my |the )?<_category>"
+    ),
     "top": re.compile(_OFTEN),
     "chart": re.compile(r"\b(?:income|salary|earn\w*|savings?|balances?)\b"),
     "spend": _NOT_SPENT,

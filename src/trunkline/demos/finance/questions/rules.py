@@ -185,6 +185,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
         "savings",
         (
             r"\bof (?:my |the )?(?:income|salary|earnings)\b.*\bspen[dt]\b",
+            r"\bleft (?:over )?(?:of|from) (?:my |the |our )?(?:income|salary|wages?|paycheck)\b",
             r"\b(?:savings?(?! account)|saved?|set aside|put aside|(?:was|were) left|left over|money left|"
             r"left after|surplus)\b",
         ),
@@ -337,7 +338,9 @@ FOLLOW_UP = re.compile(
 
 POINTS_BACK = re.compile(
     r"\b(?:it|its|that|they|them|those|these|this(?! <)|there|ones|"
-    r"same(?! (?:month|period|time|week|quarter|days?)\b))\b"
+    r"same(?! (?:month|period|time|week|quarter|days?)\b))\b|"
+    r"^which(?: ones?)? (?:is|are|was|were) (?:the )?"
+    r"(?:most|biggest|largest|highest|dearest|priciest)(?: \w+)?$"
 )
 """Words that stand for what was asked before."""
 
