@@ -593,3 +593,35 @@ def test_the_largest_of_what_was_shown_is_not_the_largest_of_all() -> None:
     assert read("Which subscriptions do I have?", "which is the most expensive?").steps == ()
     asked = read("Which subscriptions do I have?", "which are my top 5 merchants?").steps
     assert [step.what for step in asked] == ["top"]
+
+
+def test_the_same_days_of_a_longer_period_are_as_many() -> None:
+    for text in (
+        "compare this month to the same days last month",
+        "compare last month with the same days this month",
+    ):
+        (step,) = read(text).steps
+        assert (step.period, step.against) == (
+            Period(date(2026, 11, 1), TODAY),
+            Period(date(2026, 10, 1), date(2026, 10, 18)),
+        )
+
+
+def test_the_week_before_is_that_before_the_one_that_is_named_with_it() -> None:
+    week, before = (
+        Period(date(2026, 11, 9), date(2026, 11, 15)),
+        Period(date(2026, 11, 2), date(2026, 11, 8)),
+    )
+    for earlier in ((), ("How much did I spend on groceries in September?",)):
+        (step,) = read(*earlier, "compare last week with the week before").steps
+        assert (step.period, step.against) == (week, before)
+
+
+def test_all_merchants_after_one_are_not_only_that_one() -> None:
+    (step,) = read("How much did I spend at Rewe in October?", "list all my merchants").steps
+    assert (step.what, step.by, step.merchant, step.period) == ("breakdown", "merchant", None, OCTOBER)
+
+
+def test_the_average_of_purchases_is_for_each_of_them() -> None:
+    (step,) = read("what is the average of my October grocery purchases").steps
+    assert (step.what, step.per) == ("average", "purchase")

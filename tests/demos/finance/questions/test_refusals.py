@@ -63,6 +63,7 @@ from trunkline.demos.finance.questions.reading import read_question
         "did I go to restaurants more often in October than in September",
         "what did I spend on my last travel",
         "spending in the morning",
+        "top categories by number of purchases in October",
         "what percentage is that of groceries in October",
         "how much did I spend during my trip in March 2026",
         "how much can I spend per day until the end of the month",

@@ -7,10 +7,11 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from trunkline.demos.finance.questions.periods import Period, month_of
+from trunkline.demos.finance.questions.periods import Period, find_periods, month_of
 
 __all__ = ["compared_periods", "name_period_before", "period_before", "year_before"]
 
+_SAME_DAYS = re.compile(r"\bsame (?:days?|time|period)\b")
 _A_YEAR_BEFORE = re.compile(
     r"\bsame (?:month|period|time|week|quarter|days?)\b|\byear (?:on|over) year\b|\byoy\b|"
     r"\ba year (?:before|earlier)\b"
@@ -67,6 +68,12 @@ def compared_periods(
             return first, year_before(first)
         if first == second:
             return first, period_before(first)
+        if _SAME_DAYS.search(text):
+            length = timedelta(days=min(first.days, second.days) - 1)
+            first, second = (
+                Period(first.start, first.start + length),
+                Period(second.start, second.start + length),
+            )
         if "than" in text.split():
             return first, second
         return (first, second) if first.start > second.start else (second, first)
@@ -102,9 +109,10 @@ def _is_year_for_less(period: Period, other: Period) -> bool:
     return other.days >= 365 > period.days and other.start.year == period.start.year - 1
 
 
-def name_period_before(text: str, last: Period | None) -> str:
-    """Write the days of "the month before" after a question about a month, a week or a year."""
+def name_period_before(text: str, last: Period | None, today: date) -> str:
+    """Write the days of "the month before": before the period that a text names, else before the last one."""
     found = _BEFORE.search(text)
+    last = next((one.period for one in find_periods(text.lower(), today)), last)
     if found is None or last is None:
         return text
     if found[1].lower() == "month":

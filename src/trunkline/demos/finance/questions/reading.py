@@ -199,7 +199,7 @@ class _Clause:
         self.earlier = earlier
         self.before = earlier[0] if earlier else None
         last = next((one.period for one in earlier if one.period is not None), None)
-        self.clause: Clause = take_apart(name_period_before(text, last), vocabulary, today)
+        self.clause: Clause = take_apart(name_period_before(text, last, today), vocabulary, today)
         lead = FOLLOW_UP.match(self.clause.text)
         self.words = self.clause.text[lead.end() :] if lead else self.clause.text
         if _DID_SPEND.search(self.words):
@@ -314,8 +314,6 @@ class _Clause:
         )
         return self.before if is_about_it and self.before.what in _COMPARABLE else None
 
-    # -- on its own --
-
     def _build(self, what: What) -> Reading:
         if what in _BARE:
             return Reading(steps=(Intent(what=what),))
@@ -327,7 +325,8 @@ class _Clause:
             return self._set_budget()
         inherited, values = self._inherited(what), self._values()
         if inherited is not None and what in _FILTERED and not ("category" in values or "merchant" in values):
-            again = find_group(self.words) if what == "compare" else None
+            by = find_group(self.words)  # One merchant by merchant would be the same again.
+            again = by if what == "compare" or by == "merchant" else None
             kept = {name: getattr(inherited, name) for name in _FILTERS if name != again}
             values = {name: value for name, value in kept.items() if value is not None} | values
         if what in _SUMS and "minimum" in values:

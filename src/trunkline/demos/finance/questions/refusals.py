@@ -127,7 +127,7 @@ _OTHER = re.compile(
     r"\b(?:in|by|with|of|much) cash\b|\bcash (?:spen|expens|payment|purchase)|\bone[- ]time\b|"
     r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
     r"\b(?:and|or|plus) (?:eur\w*|usd|(?:us )?dollars?|gbp|pounds?|chf|(?:swiss )?francs?)\b|"
-    r"\b(?:morning|afternoon|evening|night)s?\b|"
+    r"\bby (?:the )?(?:number|count)\b|\b(?:morning|afternoon|evening|night)s?\b|"
     r"\bduring (?:my|our|the|an?|this|that) (?!<|month|week|year|quarter|day|last|past|first|second)\w+|"
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"

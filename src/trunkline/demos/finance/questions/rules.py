@@ -429,5 +429,8 @@ def find_unit(words: str) -> str:
         return "day" if found == "dai" else found
     if re.search(r"\bannual(?:ly)?\b", words):
         return "year"
+    many = rf"\baverage (?:\w+ )?of .*\b{_CHARGES}\b"
+    if re.search(many, words):
+        return "purchase"
     single = rf"\b{ONE_PURCHASE}\b|\b(?:price|size|amount|cost) (?:of|for) an?\b"
     return "purchase" if re.search(single, words) else "month"
