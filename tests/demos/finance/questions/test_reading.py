@@ -625,3 +625,14 @@ def test_all_merchants_after_one_are_not_only_that_one() -> None:
 def test_the_average_of_purchases_is_for_each_of_them() -> None:
     (step,) = read("what is the average of my October grocery purchases").steps
     assert (step.what, step.per) == ("average", "purchase")
+
+
+def test_year_over_year_is_a_comparison() -> None:
+    (step,) = read("restaurants in October year over year").steps
+    october = Period(date(2025, 10, 1), date(2025, 10, 31))
+    assert (step.what, step.category, step.period, step.against) == (
+        "compare",
+        "Restaurants",
+        OCTOBER,
+        october,
+    )

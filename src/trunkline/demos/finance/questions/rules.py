@@ -208,6 +208,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
             r"\b(?:drove|drivers?|what changed|has changed|gone up|went up|gone down|went down)\b",
             r"\b(?:increased?|decreased?|rise|rose|grow|grew|go(?:ing)? (?:up|down))\b",
             r"^why$|^how come$|^why (?:is|was) (?:that|it)$",
+            r"\byear (?:on|over) year\b|\byoy\b",
         ),
     ),
     (
