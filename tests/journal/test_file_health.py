@@ -18,8 +18,8 @@ from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
 from trunkline.journal import Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.file_health import FileHealth
-from trunkline.journal.schema import connect
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.tables import connect
 
 KEY = SessionKey("ada", "one")
 

@@ -13,8 +13,8 @@ from tests.journal.interleavings import Step, run_steps, steps
 
 from trunkline.journal import Held, Lease, SessionInfo, SessionKey, statements
 from trunkline.journal.lease_clock import Moment
-from trunkline.journal.schema import connect, make_file, migrate
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.tables import connect, make_file, migrate
 
 KEY = SessionKey("ada", "one")
 NOW = Moment(100.0, "boot")

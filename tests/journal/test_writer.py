@@ -12,7 +12,7 @@ import pytest
 
 from trunkline.errors import JournalError, SessionBusy
 from trunkline.journal.fair_queue import Work
-from trunkline.journal.schema import connect, make_file
+from trunkline.journal.tables import connect, make_file
 from trunkline.journal.writer import Writer
 
 

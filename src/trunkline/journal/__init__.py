@@ -12,11 +12,11 @@
 * ``readers``: the threads that read
 * ``retention``: finds what may be forgotten: idle sessions, old turns, blobs that no record names
 * ``rules``: rules that all engines share: who may append, where to cut, what is kept
-* ``schema``: tables and migrations
 * ``search``: which texts of a session a search looks at, and when they match
 * ``snapshots``: snapshots beside the records, in SQL
 * ``sqlite``: the journal in a file
 * ``statements``: each operation in SQL
+* ``tables``: the tables of the SQLite file, and their migrations
 * ``watch``: waits for a change
 * ``writer``: the one thread that writes, with group commit
 """

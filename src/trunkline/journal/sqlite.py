@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
-from trunkline.journal import retention, rules, schema, snapshots, statements
+from trunkline.journal import retention, rules, snapshots, statements, tables
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
@@ -133,17 +133,17 @@ class SqliteJournal:
         self._engine = _Engine(writer, readers, watch, probe, health)
 
     def _prepare(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-        writable = schema.can_write(self._path)
+        writable = tables.can_write(self._path)
         if writable:
-            schema.make_file(self._path)
+            tables.make_file(self._path)
         try:
-            self._options = "mode=rw" if writable else schema.read_options(self._path, timeout=self._timeout)
+            self._options = "mode=rw" if writable else tables.read_options(self._path, timeout=self._timeout)
             db = self._connect()
             try:
                 if writable:
-                    schema.migrate(db, self._path)
-                    schema.use_wal(db, self._path, timeout=self._timeout)
-                return db, schema.connect(self._path, timeout=0, read_only=True, options=self._options)
+                    tables.migrate(db, self._path)
+                    tables.use_wal(db, self._path, timeout=self._timeout)
+                return db, tables.connect(self._path, timeout=0, read_only=True, options=self._options)
             except BaseException:
                 db.close()
                 raise
@@ -151,7 +151,7 @@ class SqliteJournal:
             raise explain(error, str(self._path)) from error
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
-        return schema.connect(self._path, timeout=self._timeout, read_only=read_only, options=self._options)
+        return tables.connect(self._path, timeout=self._timeout, read_only=read_only, options=self._options)
 
     async def close(self) -> None:
         """Commit everything that is queued and let go of the file; idempotent."""

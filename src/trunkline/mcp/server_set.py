@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mcp import types
 from trunkline import events as ev
-from trunkline.mcp.server import Server
+from trunkline.mcp.server_connection import Server
 from trunkline.mcp.server_settings import Servers, read_connections
 from trunkline.mcp.tool_names import name_tools
 

@@ -2,7 +2,6 @@
 
 * ``base``: what a session offers in every process: reading it and sending it commands
 * ``context``: ``TurnContext``: what an agent can do
-* ``followers``: cancels a turn that no reader follows any more
 * ``form_answers``: checks a filled-in form against its schema
 * ``handles``: a running call, the shared state and waiting, for agents
 * ``history``: what a session knows of its past: turns, open state, snapshots
@@ -24,6 +23,7 @@
 * ``tasks``: the tasks that run beside a turn
 * ``titles``: the title of a session, and who chose it
 * ``turns``: the turns of a session, from a prompt to its end
+* ``unfollowed_turns``: cancels a turn that no reader follows any more
 * ``view``: ``SessionView``: the session as its agent sees it
 * ``window``: shows a turn through an encoder, from a cursor on
 * ``workspace_guard``: asks the policy for every access to files and terminals

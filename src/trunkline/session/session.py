@@ -26,7 +26,6 @@ from trunkline.json_patch import copy_json
 from trunkline.options import choose
 from trunkline.session.base import BaseSession, SessionHub
 from trunkline.session.context import SessionView
-from trunkline.session.followers import FollowerWatch
 from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
 from trunkline.session.owners import Ownership
@@ -40,6 +39,7 @@ from trunkline.session.turns.prompt_queue import PromptQueue
 from trunkline.session.turns.recovery import recover_turn
 from trunkline.session.turns.steering import Steering
 from trunkline.session.turns.turn import Turn
+from trunkline.session.unfollowed_turns import FollowerWatch
 from trunkline.session.view import Run
 from trunkline.session.workspace_guard import WorkspaceGuard
 

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 
-from trunkline.agents.langchain.graph.interrupt_forms import DECLINED
+from trunkline.agents.langchain.graph.free_form_interrupts import DECLINED
 from trunkline.agents.langchain.graph.interrupts import (
     OpenCalls,
     Pending,

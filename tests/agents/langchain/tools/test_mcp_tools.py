@@ -17,7 +17,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 from trunkline.errors import AgentError, ConfigurationError
-from trunkline.mcp.server import Server
+from trunkline.mcp.server_connection import Server
 from trunkline.mcp.tool_names import name_tools
 from trunkline.testing.chat import ScriptedChatModel, call
 

@@ -8,7 +8,7 @@ import pytest
 from trunkline.demos.finance.ledger import schema
 from trunkline.demos.finance.ledger.failures import LedgerError
 from trunkline.demos.finance.ledger.schema import VERSION, migrate
-from trunkline.demos.finance.ledger.views import VIEWS
+from trunkline.demos.finance.ledger.sql_views import VIEWS
 
 
 @pytest.fixture

@@ -15,7 +15,12 @@ import msgspec
 from langgraph import types
 
 from trunkline import events as ev
-from trunkline.agents.langchain.graph.interrupt_forms import DECLINED, InterruptForm, form_for, plain_value
+from trunkline.agents.langchain.graph.free_form_interrupts import (
+    DECLINED,
+    InterruptForm,
+    form_for,
+    plain_value,
+)
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError

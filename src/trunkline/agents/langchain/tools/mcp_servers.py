@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from langchain_core.tools import BaseTool
 
 from trunkline.agents.langchain.tools.mcp_tools import make_tool
-from trunkline.mcp.server import Server
+from trunkline.mcp.server_connection import Server
 from trunkline.mcp.server_set import ServerSet
 from trunkline.mcp.server_settings import Servers
 

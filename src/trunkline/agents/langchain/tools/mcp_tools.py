@@ -13,7 +13,7 @@ from mcp import types
 from trunkline.agents.langchain.tools.current_call import Call, this_call
 from trunkline.agents.langchain.tools.mcp_results import ToolRefused, read_result
 from trunkline.errors import AgentError, ConfigurationError
-from trunkline.mcp.server import CallFailed, Server
+from trunkline.mcp.server_connection import CallFailed, Server
 from trunkline.mcp.server_settings import Connection, Servers, read_connections
 from trunkline.mcp.tool_names import name_tools
 from trunkline.session.handles import in_loop

@@ -15,7 +15,7 @@ from typing_extensions import override
 from mcp import types
 from trunkline.agents.openai.calls import CALL, PARENT, Calls
 from trunkline.agents.openai.tools.own_servers import note_failure
-from trunkline.mcp.server import Server
+from trunkline.mcp.server_connection import Server
 from trunkline.mcp.server_set import ServerSet
 from trunkline.mcp.server_settings import Servers
 from trunkline.session.context import TurnContext

@@ -24,7 +24,7 @@ a refund lowers the charge that it belongs to, and currencies are never added.
 * ``results``: what every figure says about itself; money and periods
 * ``schema``: the tables and how they came to be
 * ``selection``: which transactions a question is about
+* ``sql_views``: what counts as spending and income, as SQL
 * ``transfers``: finds the two sides of money that moves between own accounts
-* ``views``: what counts as spending and income, as SQL
 * ``words``: texts as words that can be compared, and tables of words
 """

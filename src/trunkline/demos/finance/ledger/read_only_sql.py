@@ -24,7 +24,7 @@ import msgspec
 from trunkline.demos.finance.ledger.database import Ledger
 from trunkline.demos.finance.ledger.failures import LedgerError, explain
 from trunkline.demos.finance.ledger.masking import mask_number, mask_text
-from trunkline.demos.finance.ledger.views import VIEWS, VISIBLE
+from trunkline.demos.finance.ledger.sql_views import VIEWS, VISIBLE
 
 MAX_ROWS = 1000
 """How many rows can be asked for."""

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from trunkline.demos.finance.ledger.failures import LedgerError
-from trunkline.demos.finance.ledger.views import VIEWS
+from trunkline.demos.finance.ledger.sql_views import VIEWS
 
 APPLICATION_ID = 0x74726B66
 """``trkf``, in the header of every ledger."""
@@ -20,7 +20,7 @@ UNCATEGORIZED = "Uncategorized"
 """The category of what no rule knows."""
 
 _VERSION_1 = (
-    # source: 'demo' (made up), 'file' (an imported statement), 'bank' (a sync). See views.VISIBLE.
+    # source: 'demo' (made up), 'file' (an imported statement), 'bank' (a sync). See sql_views.VISIBLE.
     """CREATE TABLE accounts (
         id TEXT PRIMARY KEY NOT NULL,
         name TEXT NOT NULL,

@@ -16,8 +16,8 @@ from tests.hubs import opened
 from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
 from trunkline.journal import Record, SessionInfo, SessionKey
-from trunkline.journal.schema import APPLICATION_ID, MIGRATIONS, VERSION, connect, make_file, migrate, use_wal
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.journal.tables import APPLICATION_ID, MIGRATIONS, VERSION, connect, make_file, migrate, use_wal
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o777])

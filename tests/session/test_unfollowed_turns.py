@@ -4,7 +4,7 @@ import asyncio
 
 from tests.hubs import soon
 
-from trunkline.session.followers import FollowerWatch
+from trunkline.session.unfollowed_turns import FollowerWatch
 
 
 class Turn:

@@ -15,8 +15,8 @@ from tests.agents.langchain.mcp_example import PATIENCE, STDIO, patiently, servi
 from tests.hubs import until
 
 from trunkline.agents.langchain.tools.current_call import Call
-from trunkline.mcp import server as module
-from trunkline.mcp.server import CallFailed, Server
+from trunkline.mcp import server_connection as module
+from trunkline.mcp.server_connection import CallFailed, Server
 from trunkline.mcp.server_settings import read_connections
 
 INVALID = Path(__file__).parents[1] / "agents/langchain/servers/invalid_result_server.py"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 
-from trunkline.agents.langchain.graph.interrupt_forms import DECLINED, form_for
+from trunkline.agents.langchain.graph.free_form_interrupts import DECLINED, form_for
 from trunkline.commands import Answer
 from trunkline.errors import AgentError
 from trunkline.events import Asked
