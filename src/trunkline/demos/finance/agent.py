@@ -154,10 +154,10 @@ class FinanceAgent:
                 call_id = f"{ctx.turn_id}.{number}"
                 items.append(Called(call_id, call.name, call.arguments))
                 try:
-                    said = model_text(await tools.call(call.name, call.arguments, ctx))
+                    result = model_text(await tools.call(call.name, call.arguments, ctx))
                 except ToolError as error:
-                    said = str(error)
-                items.append(Returned(call_id, said))
+                    result = str(error)
+                items.append(Returned(call_id, result))
         raise AgentError(f"the question led to more than {_MOST_CALLS} calls")
 
 
@@ -189,8 +189,8 @@ def read_history(history: Conversation) -> list[Item]:
                 items.append(Said("assistant", part.text))
             elif isinstance(part, CallPart) and (call := history.calls.get(part.call_id)) is not None:
                 items.append(Called(call.call_id, call.name, call.input or {}))
-                said = call.reason or "" if call.raw_output is None else json_text(call.raw_output)
-                items.append(Returned(call.call_id, said))
+                result = call.reason or "" if call.raw_output is None else json_text(call.raw_output)
+                items.append(Returned(call.call_id, result))
     return items
 
 
@@ -239,11 +239,11 @@ class _Variant(FactoryAgent):
         card = CARD
         if model is not None:
             # With a real model it would be wrong that nothing leaves the machine.
-            said = (
+            description = (
                 f"Answers questions about your own bank data with the model {model or 'of the SDK'}, which "
             )
-            said += "reads your questions and the results of the tools; account numbers are masked."
-            card = msgspec.structs.replace(CARD, description=said)
+            description += "reads your questions and the results of the tools; account numbers are masked."
+            card = msgspec.structs.replace(CARD, description=description)
         super().__init__(factory, card)
         self.desk = desk
 

@@ -130,27 +130,27 @@ def stream_events(response_id: str, outputs: Sequence[Any]) -> Iterator[Any]:
 def _text_events(item: ResponseOutputMessage, at: int) -> Iterator[Any]:
     part = item.content[0]
     assert isinstance(part, ResponseOutputText)
-    place: dict[str, Any] = {
+    position: dict[str, Any] = {
         "item_id": item.id,
         "output_index": at,
         "content_index": 0,
         "sequence_number": 0,
     }
     empty = part.model_copy(update={"text": ""})
-    yield ResponseContentPartAddedEvent(type="response.content_part.added", part=empty, **place)
+    yield ResponseContentPartAddedEvent(type="response.content_part.added", part=empty, **position)
     for word in split_words(part.text):
-        yield ResponseTextDeltaEvent(type="response.output_text.delta", delta=word, logprobs=[], **place)
-    yield ResponseTextDoneEvent(type="response.output_text.done", text=part.text, logprobs=[], **place)
-    yield ResponseContentPartDoneEvent(type="response.content_part.done", part=part, **place)
+        yield ResponseTextDeltaEvent(type="response.output_text.delta", delta=word, logprobs=[], **position)
+    yield ResponseTextDoneEvent(type="response.output_text.done", text=part.text, logprobs=[], **position)
+    yield ResponseContentPartDoneEvent(type="response.content_part.done", part=part, **position)
 
 
 def _call_events(item: ResponseFunctionToolCall, at: int) -> Iterator[Any]:
-    place: dict[str, Any] = {"item_id": item.id or "", "output_index": at, "sequence_number": 0}
+    position: dict[str, Any] = {"item_id": item.id or "", "output_index": at, "sequence_number": 0}
     yield ResponseFunctionCallArgumentsDeltaEvent(
-        type="response.function_call_arguments.delta", delta=item.arguments, **place
+        type="response.function_call_arguments.delta", delta=item.arguments, **position
     )
     # Newer versions of the API's client want the name of the function, older ones do not know it.
-    done: dict[str, Any] = {"arguments": item.arguments, "name": item.name, **place}
+    done: dict[str, Any] = {"arguments": item.arguments, "name": item.name, **position}
     yield ResponseFunctionCallArgumentsDoneEvent(type="response.function_call_arguments.done", **done)
 
 

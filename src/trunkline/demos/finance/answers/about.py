@@ -113,8 +113,8 @@ def explain(text: str, reading: Reading, vocabulary: Vocabulary) -> str:
     if reading.problem is not None:
         return f"{reading.problem} {NO_MODEL}"
     if reading.unknown:
-        said = [_say_unknown(name, vocabulary) for name in reading.unknown]
-        return f"{' '.join(said)} I do not guess, so I counted nothing. {NO_MODEL}\n\n{closest}"
+        sentences = [_say_unknown(name, vocabulary) for name in reading.unknown]
+        return f"{' '.join(sentences)} I do not guess, so I counted nothing. {NO_MODEL}\n\n{closest}"
     return (
         f"I do not understand that question. {NO_MODEL}\n\n"
         "I can add up, compare, list and chart spending by category, merchant, account, tag and period; show "

@@ -209,8 +209,8 @@ def share(step: Intent, result: Document, today: date) -> str:
     inside = step.category is not None and step.merchant is not None
     whole = f"your spending on {step.category}" if inside else "your spending"
     rest = f" without {join(step.excluding)}" if step.excluding else ""
-    said = f"{step.merchant or step.category}{rest} was {percents} of {whole}: {join(parts)}."
-    return f"{when(result, today)} {said}\n\n{basis(result, today)}"
+    sentence = f"{step.merchant or step.category}{rest} was {percents} of {whole}: {join(parts)}."
+    return f"{when(result, today)} {sentence}\n\n{basis(result, today)}"
 
 
 def comparison(step: Intent, result: Document, today: date) -> str:
@@ -219,17 +219,17 @@ def comparison(step: Intent, result: Document, today: date) -> str:
     lines: list[str] = []
     for change in result["changes"]:
         amount, currency = amount_of(change["change"])
-        said = (
+        more_or_less = (
             "the same"
             if not amount
             else f"**{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}**"
         )
         percent = f" ({change['percent']})" if change.get("percent") else ""
         lines.append(
-            f"You spent {said}{_about(step, result)} in {now} than in {before}{percent}: "
+            f"You spent {more_or_less}{_about(step, result)} in {now} than in {before}{percent}: "
             f"{change['now']} against {change['before']}."
             if amount
-            else f"You spent {said}{_about(step, result)} in {now} and in {before}: {change['now']}."
+            else f"You spent {more_or_less}{_about(step, result)} in {now} and in {before}: {change['now']}."
         )
     if not lines:
         lines.append(f"You spent nothing{_about(step, result)} in {now} or in {before}.")
@@ -260,23 +260,23 @@ def income(step: Intent, result: Document, today: date) -> str:
     everything = bold(result["income"])
     if step.category in TAXONOMY[INCOME]:
         rows = count(sum(int(one["rows"]) for one in part), "transaction")
-        said = f"{received} {bold([one['amount'] for one in part])} of {step.category} ({rows})"
-        return f"{said}. All income together is {everything}.{shown}\n\n{basis(result, today)}"
+        sentence = f"{received} {bold([one['amount'] for one in part])} of {step.category} ({rows})"
+        return f"{sentence}. All income together is {everything}.{shown}\n\n{basis(result, today)}"
     return f"{received} {everything}.{shown}\n\n{basis(result, today)}"
 
 
 def savings(step: Intent, result: Document, today: date) -> str:
     """Say what was left of the income, and which share."""
-    said: list[str] = []
+    sentences: list[str] = []
     for one in result["savings"]:
         amount, currency = amount_of(one["saved"])
         rate = f", a savings rate of **{one['rate']}**" if one.get("rate") else ""
         verb = "saved" if amount >= 0 else "spent more than you received, by"
-        said.append(
+        sentences.append(
             f"you {verb} **{money(abs(amount), currency)}**{rate} "
             f"({one['income']} received, {one['spent']} spent)"
         )
-    figures = "; ".join(said) or "nothing came in and nothing was spent"
+    figures = "; ".join(sentences) or "nothing came in and nothing was spent"
     return f"{when(result, today)} {figures}.\n\n{basis(result, today)}"
 
 

@@ -101,12 +101,12 @@ def budgets(step: Intent, result: Document, today: date) -> str:
         return f"{lead}\n\n{basis(result, today)}"
     names = [str(one["category"]) for one in found]
     # A category may have a budget in each of several currencies.
-    told = [
+    sentences = [
         f"{name} ({amount_of(one['budget'])[1]})" if names.count(name) > 1 else name
         for name, one in zip(names, found, strict=True)
     ]
-    over = [name for name, one in zip(told, found, strict=True) if one["state"] == "over"]
-    risky = [name for name, one in zip(told, found, strict=True) if one["state"] == "ahead"]
+    over = [name for name, one in zip(sentences, found, strict=True) if one["state"] == "over"]
+    risky = [name for name, one in zip(sentences, found, strict=True) if one["state"] == "ahead"]
     verdict = f"Over budget: {join(over)}." if over else "No budget is used up."
     verdict += f" Spent faster than the month passes: {join(risky)}." if risky else ""
     rows = [(one["category"], one["spent"], one["budget"], one["left"], one["pace"]) for one in found]

@@ -103,8 +103,8 @@ def basis(result: Document, today: date, noun: str = "transaction") -> str:
         counted = [*counted, f"compared with {before.start} to {before.end}", rows]
     several = len(result.get("totals", ())) > 1
     filters = [_SHORT.get(one, one) for one in map(str, result.get("filters", ()))]
-    said = "; ".join([*counted, *(one for one in filters if one != SEPARATE or several)])
-    return f'{_ledger_days(result)}_{said}. "Show the SQL" shows the query._'
+    text = "; ".join([*counted, *(one for one in filters if one != SEPARATE or several)])
+    return f'{_ledger_days(result)}_{text}. "Show the SQL" shows the query._'
 
 
 def _ledger_days(result: Document) -> str:

@@ -52,13 +52,13 @@ _WRITERS: dict[str, _Writer] = {
 def answer(step: Intent, tool: str, result: Any, today: date) -> str:
     """Write the answer; a result that is a sentence is a failure or a refusal, and says so itself."""
     if not isinstance(result, Mapping):
-        said = str(result).strip() or "it gave nothing"
-        if said == f"{tool} did not run: the user refused it":
+        text = str(result).strip() or "it gave nothing"
+        if text == f"{tool} did not run: the user refused it":
             return "You said no, so nothing was done."
-        if said.startswith(f"{tool} did not run: "):
+        if text.startswith(f"{tool} did not run: "):
             # A person's own reason, a policy's, or arguments that do not fit.
-            return f"Nothing was done: {said.partition(': ')[2].rstrip('.')}."
-        return said if said.startswith(tool) else f"That did not work: {said}"
+            return f"Nothing was done: {text.partition(': ')[2].rstrip('.')}."
+        return text if text.startswith(tool) else f"That did not work: {text}"
     document = cast("Document", result)
     if "error" in document:
         return f"That did not work: {document['error']}"

@@ -122,20 +122,26 @@ class Applying:
             self._import_id = begin_import(self._db, self._at, BANK, self._institution, "")
         return self._import_id
 
-    def _account(self, plaid_id: str, told: PlaidAccount | None) -> LedgerAccount:
+    def _account(self, plaid_id: str, plaid_account: PlaidAccount | None) -> LedgerAccount:
         """Give the ledger's account: the one of the last sync, the same one from a file, or a new one."""
         fact = f"bank account {self._item_id} {plaid_id}"
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (fact,)).fetchone()
         accounts = {one.id: one for one in own_accounts(self._db)}
-        told = told or PlaidAccount(account_id=plaid_id)
+        plaid_account = plaid_account or PlaidAccount(account_id=plaid_id)
         identifier = row[0] if row else f"bank-{hashlib.sha256(fact.encode()).hexdigest()[:12]}"
-        currency = told.balances.iso_currency_code or told.balances.unofficial_currency_code or "EUR"
+        currency = (
+            plaid_account.balances.iso_currency_code
+            or plaid_account.balances.unofficial_currency_code
+            or "EUR"
+        )
         account = LedgerAccount(
             id=identifier,
-            name=shorten(mask_text(told.name or told.official_name or self._institution), 80),
-            kind=_kind(told),
+            name=shorten(
+                mask_text(plaid_account.name or plaid_account.official_name or self._institution), 80
+            ),
+            kind=_kind(plaid_account),
             currency=currency[:3].upper(),
-            number=told.mask or "",
+            number=plaid_account.mask or "",
             institution=self._institution,
             source=self._source,
             is_new=identifier not in accounts,
@@ -145,8 +151,8 @@ class Applying:
                 one
                 for one in accounts.values()
                 if one.source == "file"
-                and told.mask
-                and one.number.endswith(told.mask)
+                and plaid_account.mask
+                and one.number.endswith(plaid_account.mask)
                 and (one.kind, one.currency) == (account.kind, account.currency)
             ]
             account = same[0] if len(same) == 1 else account

@@ -151,10 +151,10 @@ def _failure(status: int, body: bytes) -> BankError:
         return BankError("the bank wants a new login: link it again, then sync; nothing is lost")
     if status == 429 or failure.error_type == RATE_LIMIT or failure.error_code.startswith("RATE_LIMIT"):
         return BankError("the bank's server was asked too often: try again in a minute")
-    said = one_line(failure.display_message or failure.error_message, 300)
+    reason = one_line(failure.display_message or failure.error_message, 300)
     code = one_line(failure.error_code, 80)
     return BankError(
-        f"the bank's server refused ({status} {code}{': ' if said else ''}{said}): try again later"
+        f"the bank's server refused ({status} {code}{': ' if reason else ''}{reason}): try again later"
     )
 
 

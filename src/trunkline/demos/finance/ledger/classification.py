@@ -157,10 +157,10 @@ def _pair_transfers(
 ) -> int:
     legs: list[Leg] = []
     for one in found:
-        said = parents.get(one.category, one.category) == TRANSFERS
-        if said:
+        names_transfer = parents.get(one.category, one.category) == TRANSFERS
+        if names_transfer:
             one.kind = "transfer"
-        if one.by != "user" or said:
+        if one.by != "user" or names_transfer:
             row = one.row
             legs.append(
                 Leg(
@@ -171,9 +171,9 @@ def _pair_transfers(
                     row.currency,
                     one.folded,
                     row.identity,
-                    said,
+                    names_transfer,
                     accounts[row.account].names,
-                    bought=not said and one.by is not None,
+                    bought=not names_transfer and one.by is not None,
                 )
             )
     pairs = find_transfers(legs)

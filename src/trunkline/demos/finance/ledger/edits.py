@@ -154,11 +154,11 @@ def plan_budget(db: sqlite3.Connection, category: str, monthly: int | None, curr
     row = db.execute(
         "SELECT monthly FROM budgets WHERE category = ? AND currency = ?", (chosen, unit)
     ).fetchone()
-    said = (
+    sentence = (
         "Remove the budget of" if monthly is None else f"Budget of {format_amount(monthly, unit)} a month for"
     )
     return EditPlan(
-        title=f"{said} {chosen}", field="budget", budget=(chosen, unit, row[0] if row else None, monthly)
+        title=f"{sentence} {chosen}", field="budget", budget=(chosen, unit, row[0] if row else None, monthly)
     )
 
 

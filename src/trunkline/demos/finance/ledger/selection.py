@@ -85,7 +85,7 @@ def _either(columns: Sequence[str], value: str) -> Condition:
 
 def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
     """Say what was counted and what was left out."""
-    said = [
+    phrases = [
         f"{name} {value}"
         for name, value in (
             ("category", filters.category),
@@ -98,9 +98,9 @@ def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
         if value is not None
     ]
     if filters.minimum is not None:
-        said.append(f"at least {format_amount(filters.minimum, filters.currency or '')}".rstrip())
-    said += [f"without {name}" for name in filters.excluding]
-    return (*said, LEFT_OUT, *((NETTED,) if spending else ()), SEPARATE)
+        phrases.append(f"at least {format_amount(filters.minimum, filters.currency or '')}".rstrip())
+    phrases += [f"without {name}" for name in filters.excluding]
+    return (*phrases, LEFT_OUT, *((NETTED,) if spending else ()), SEPARATE)
 
 
 def fill(sql: str, values: Sequence[Value]) -> str:

@@ -59,7 +59,7 @@ class Leg(NamedTuple):
     currency: str
     folded: str
     identity: str
-    said: bool
+    names_transfer: bool
     """Whether its own words say that it is a transfer, so that it counts as one also without a pair."""
     names: tuple[str, ...]
     """By which folded words the other side may name this account."""
@@ -99,8 +99,8 @@ def find_exchanges(legs: Sequence[Leg]) -> list[tuple[int, int]]:
     """Give the pairs between two currencies: both sides say so, and nothing else fits."""
     if len({leg.currency for leg in legs}) < 2:
         return []
-    outgoing = [leg for leg in legs if leg.amount < 0 and leg.said]
-    incoming = [leg for leg in legs if leg.amount > 0 and leg.said]
+    outgoing = [leg for leg in legs if leg.amount < 0 and leg.names_transfer]
+    incoming = [leg for leg in legs if leg.amount > 0 and leg.names_transfer]
     found: list[tuple[int, int]] = []
     for into in incoming:
         near = [out for out in outgoing if _exchanges(out, into)]
@@ -124,7 +124,7 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
         return None
     named = {one.id: _names(one, other) for one, other in ((out, into), (into, out))}
     if not all(named.values()) and any(
-        one.bought and not (other.said and named[one.id]) for one, other in ((out, into), (into, out))
+        one.bought and not (other.names_transfer and named[one.id]) for one, other in ((out, into), (into, out))
     ):
         return None
     if out.folded.strip().startswith(_AT_A_SHOP) and not (into.said or named[out.id]):
@@ -142,7 +142,7 @@ def _names(leg: Leg, other: Leg) -> bool:
 
 
 def _evidence(leg: Leg, other: Leg) -> int:
-    return 3 * _names(leg, other) + 2 * leg.said + any(contains(leg.folded, words) for words in _WORDS)
+    return 3 * _names(leg, other) + 2 * leg.names_transfer + any(contains(leg.folded, words) for words in _WORDS)
 
 
 def _name_one_person(out: Leg, into: Leg) -> bool:

@@ -40,8 +40,8 @@ class WordIndex(Generic[T]):
         self._beginnings: list[tuple[int, str, T]] = []
         for rank, (words, value) in enumerate(entries):
             first = words.partition(" ")[0]
-            place = self._beginnings if first.endswith("*") else self._by_first[first]
-            place.append((rank, words, value))
+            entries_of = self._beginnings if first.endswith("*") else self._by_first[first]
+            entries_of.append((rank, words, value))
 
     def find(self, folded: str, fits: Callable[[T], bool] = lambda _: True) -> T | None:
         """Give what the first of the words in a folded text stand for that fits."""

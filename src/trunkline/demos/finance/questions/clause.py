@@ -191,11 +191,11 @@ def _plain(text: str) -> str:
     text = re.sub(r"(?<=\d) ?(?:\.\.+|\u2026) ?(?=\d)", " to ", text)
     text = re.sub(r"(?<!\d)[.,]|[.,](?!\d)", " ", text)
     text = re.sub(r"\s+", " ", text.replace("#", " tag ")).strip()
-    said, previous = text, None
+    plain, previous = text, None
     while previous != text:
         previous, text = text, _POLITE.sub("", text, count=1).strip(" ,")
     # Who is only polite says hello, or thanks.
-    return text or said
+    return text or plain
 
 
 def _mend_words(text: str, vocabulary: Vocabulary) -> str:

@@ -322,9 +322,9 @@ def _part_of_month(text: str, at: int, today: date) -> _Atom | None:
     return None
 
 
-def _days_of_part(place: str, unit: str | None, count: str | None, days: int) -> tuple[int, int]:
+def _days_of_part(part: str, unit: str | None, count: str | None, days: int) -> tuple[int, int]:
     """The first and the last day of a part of a month with so many days."""
-    number = _PLACES[place]
+    number = _PLACES[part]
     if unit == "half":
         return (1, 15) if number == 1 else (16, days)
     length = 7 if count is None else max(1, min(_count(count), days))

@@ -404,8 +404,8 @@ class _Clause:
         return Reading(problem=_WHICH_CATEGORY)
 
     def _set_budget(self) -> Reading:
-        if said := say_other_budget(self.words):
-            return Reading(problem=said)
+        if refusal := say_other_budget(self.words):
+            return Reading(problem=refusal)
         category, removes = self.clause.first("category"), _REMOVES.search(self.words) is not None
         if category is None or (self.amount is None) is not removes:
             return Reading(problem=_WHICH_BUDGET)

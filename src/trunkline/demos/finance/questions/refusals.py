@@ -217,8 +217,8 @@ _UNTOLD: dict[What, re.Pattern[str]] = {
 
 def say_unused_values(what: What, clause: Clause) -> str | None:
     """Say which value of a clause its figure would leave out; None if it uses all."""
-    if said := _say_no_spending(what, clause.all("category")):
-        return said
+    if refusal := _say_no_spending(what, clause.all("category")):
+        return refusal
     taken = _TAKEN.get(what)
     if taken is None:
         return None
@@ -278,8 +278,8 @@ def say_wrong_step(step: Intent, words: str, today: date) -> str | None:
             return f"{_TOO_SHORT} {step.per or 'month'}: name a longer one."
     if step.what == "count" and not (step.category or step.merchant) and (trips := _TRIPS.search(words)):
         return f"I count purchases, not {trips[0]}: name a merchant or a category."
-    if said := _say_no_spending(step.what, [step.category] if step.category else []):
-        return said
+    if refusal := _say_no_spending(step.what, [step.category] if step.category else []):
+        return refusal
     taken = _TAKEN.get(step.what, _FILTERS)
     named = {name: value for name in sorted(_FILTERS - taken) if (value := getattr(step, name))}
     unused = [_VALUES[name] for name, value in named.items() if not _is_told(step.what, str(value))]
@@ -303,8 +303,8 @@ def _is_month(period: Period, today: date) -> bool:
 
 def _say_no_spending(what: What, categories: list[str]) -> str | None:
     for category in categories if what in _OF_SPENDING else ():
-        if said := _NO_SPENDING.get(PARENTS.get(category, category)):
-            return f"{category} is not spending. {said}"
+        if refusal := _NO_SPENDING.get(PARENTS.get(category, category)):
+            return f"{category} is not spending. {refusal}"
     return None
 
 

@@ -288,14 +288,14 @@ class _Columns:
     def _own_account(self) -> int | None:
         """Find the column with the own account: the partner's changes from row to row, ours does not."""
         above = " ".join(cell for record in self._table.preamble for cell in record.cells)
-        told = _ACCOUNT_NUMBER.search(above) is not None
+        is_named = _ACCOUNT_NUMBER.search(above) is not None
         for index in self._named("account"):
             cells = self._cells[index]
             name = normalise(self._table.header[index]) if self._table.header else ""
             partner = name in ("iban", "kontonummer", "name", "karte", "card", "konto")
             few = len(set(cells)) <= max(1, len(cells) // 3)
             full = len(cells) >= _ENOUGH * len(self._records)
-            one = len(cells) >= 3 and len(set(cells)) == 1 and not told
+            one = len(cells) >= 3 and len(set(cells)) == 1 and not is_named
             if cells and full and few and (one or not partner):
                 self._taken.add(index)
                 return index
@@ -313,8 +313,8 @@ class _Columns:
             payee.pop()  # "Naam" beside "Naam tegenpartij" is the person whose account it is.
         named = [index for index in self._named("text") if index not in payee]
         # "Details" may hold nothing but DEBIT and CREDIT.
-        told = [index for index in named if not self._holds(index, _is_direction, _ENOUGH)]
-        text = (told or named)[:3]
+        texts = [index for index in named if not self._holds(index, _is_direction, _ENOUGH)]
+        text = (texts or named)[:3]
         kind = [index for index in self._named("type") if index not in (*payee, *text)]
         # Also those that are empty in this file: the description must be the same one in the next.
         chosen = [*payee, *text, *self._continued(text)]

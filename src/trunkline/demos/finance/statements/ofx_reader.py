@@ -209,9 +209,9 @@ def _refuse_errors(root: _Element) -> None:
     """Refuse a file in which the bank says that it could not answer."""
     for status in root.find("STATUS"):
         if status.get("SEVERITY").upper() == "ERROR":
-            said = shorten(f"{status.get('CODE')} {status.get('MESSAGE')}", 200)
+            reason = shorten(f"{status.get('CODE')} {status.get('MESSAGE')}", 200)
             raise StatementError(
-                f"the bank wrote an error into it instead of bookings ({said}): download it again"
+                f"the bank wrote an error into it instead of bookings ({reason}): download it again"
             )
 
 

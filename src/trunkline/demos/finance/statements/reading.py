@@ -226,7 +226,7 @@ def _kind_of_statement(statement: Statement) -> AccountKind | None:
 
 
 def _accounts_before(
-    db: sqlite3.Connection, kept: CsvMapping | None, told: AccountKind | None
+    db: sqlite3.Connection, kept: CsvMapping | None, kind: AccountKind | None
 ) -> tuple[str, ...]:
     """Give the accounts of earlier files with the same header, of the kind that the lines above tell.
 
@@ -234,7 +234,7 @@ def _accounts_before(
     """
     kinds = {account.id: account.kind for account in own_accounts(db)}
     ids = kept.accounts if kept else ()
-    return tuple(one for one in ids if told is None or kinds.get(one) == told)
+    return tuple(one for one in ids if kind is None or kinds.get(one) == kind)
 
 
 def _kind_before(db: sqlite3.Connection, kept: CsvMapping | None) -> AccountKind | None:

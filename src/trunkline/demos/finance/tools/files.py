@@ -81,8 +81,8 @@ def register_files(registry: ToolRegistry, ledger: Ledger, today: Today) -> None
         elif planned.problems:
             raise StatementError(f"{name} was not imported: {explain_problems(planned)}")
         document = await asyncio.to_thread(carry_out, planned)
-        said = f"{document['new']} new, {document['known']} known, into {document['account']}"
-        return ToolResult(document, "\n".join([said, *document["notes"]]))
+        summary = f"{document['new']} new, {document['known']} known, into {document['account']}"
+        return ToolResult(document, "\n".join([summary, *document["notes"]]))
 
     def carry_out(planned: ImportPlan) -> dict[str, Any]:
         period = planned.period

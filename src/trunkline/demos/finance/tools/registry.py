@@ -147,10 +147,10 @@ def read_vocabulary(ledger: Ledger) -> Vocabulary:
         known = names(db)
         listed = accounts(db).accounts
     words: dict[str, str] = {}
-    for kind, said in _ACCOUNT_WORDS.items():
+    for kind, kind_words in _ACCOUNT_WORDS.items():
         of_kind = [one.name for one in listed if one.kind == kind]
         # Two cards: then "my credit card" does not say which.
-        words |= dict.fromkeys(said, of_kind[0]) if len(of_kind) == 1 else {}
+        words |= dict.fromkeys(kind_words, of_kind[0]) if len(of_kind) == 1 else {}
     return Vocabulary(
         categories=(*known.categories, *known.groups),
         merchants=known.merchants,

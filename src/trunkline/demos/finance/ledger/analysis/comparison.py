@@ -114,11 +114,11 @@ def _drivers(
     changes: list[Money],
 ) -> tuple[Driver, ...]:
     drivers = [_driver(*row) for row in select(db, *_statement(column, period, earlier, filters))]
-    order = {money.currency: (place, money.amount < 0) for place, money in enumerate(changes)}
+    order = {money.currency: (index, money.amount < 0) for index, money in enumerate(changes)}
 
     def rank(driver: Driver) -> tuple[int, int, str]:
-        place, fell = order[driver.currency]
-        return place, driver.change if fell else -driver.change, driver.name
+        index, fell = order[driver.currency]
+        return index, driver.change if fell else -driver.change, driver.name
 
     return tuple(sorted((driver for driver in drivers if driver.change), key=rank))
 
