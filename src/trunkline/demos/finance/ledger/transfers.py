@@ -124,10 +124,11 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
         return None
     named = {one.id: _names(one, other) for one, other in ((out, into), (into, out))}
     if not all(named.values()) and any(
-        one.bought and not (other.names_transfer and named[one.id]) for one, other in ((out, into), (into, out))
+        one.bought and not (other.names_transfer and named[one.id])
+        for one, other in ((out, into), (into, out))
     ):
         return None
-    if out.folded.strip().startswith(_AT_A_SHOP) and not (into.said or named[out.id]):
+    if out.folded.strip().startswith(_AT_A_SHOP) and not (into.names_transfer or named[out.id]):
         return None
     evidence = _evidence(out, into) + _evidence(into, out)
     if not evidence and apart <= SAME_PERSON_WINDOW and _name_one_person(out, into):
@@ -142,7 +143,9 @@ def _names(leg: Leg, other: Leg) -> bool:
 
 
 def _evidence(leg: Leg, other: Leg) -> int:
-    return 3 * _names(leg, other) + 2 * leg.names_transfer + any(contains(leg.folded, words) for words in _WORDS)
+    return (
+        3 * _names(leg, other) + 2 * leg.names_transfer + any(contains(leg.folded, words) for words in _WORDS)
+    )
 
 
 def _name_one_person(out: Leg, into: Leg) -> bool:
