@@ -115,6 +115,15 @@ def test_a_program_that_does_not_know_acp_is_told_by_its_refusal(tmp_path: Path)
     assert "initialize was refused" in step.text
 
 
+def test_a_server_that_is_not_installed_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    port = steps_of("demo", tmp_path)["port"]
+    assert (port.outcome, port.fix) == ("note", "pip install 'trunkline[server]'")
+    assert "uvicorn is missing" in port.text
+
+
 def test_a_journal_that_cannot_be_written_and_a_port_that_is_taken(tmp_path: Path) -> None:
     (tmp_path / "journal.db").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:

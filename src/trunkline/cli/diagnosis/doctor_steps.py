@@ -381,6 +381,11 @@ def _journal(address: str | None) -> Step:
 
 
 def _port(port: int) -> Step:
+    if missing := next(
+        (name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None), None
+    ):
+        fix = "pip install 'trunkline[server]'"
+        return Step("port", "note", f"`trunkline serve` needs an extra ({missing} is missing)", fix)
     try:
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
