@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -389,7 +389,8 @@ async def test_a_damaged_session_keeps_no_other_from_being_followed(tmp_path: Pa
                 " BEGIN UPDATE records SET payload = x'00' WHERE session = NEW.session; END"
             )
         async with following[0].follow() as broken, following[1].follow() as whole:
-            await collect(damaged, "cannot be read")
+            with suppress(JournalError):  # On a slow machine the owner reads it too, and stops.
+                await collect(damaged, "cannot be read")
             await collect(sound, "can be read")
             seen: list[Any] = []
             while not only(seen, ev.TurnFinished):
