@@ -47,34 +47,6 @@ def test_days_before_dots_are_never_ambiguous() -> None:
     assert draft("Datum;Text;Betrag EUR\n01.02.26;a;-1,00\n").date_order == "dmy"
 
 
-def test_thousands_alone_do_not_tell_the_decimal_mark() -> None:
-    unclear = 'Date,Text,Amount EUR\n2026-01-01,a,"-1,234"\n2026-01-02,b,"-2,500"\n'
-    assert draft(unclear).decimal is None
-    assert draft(unclear + "2026-01-03,c,-3.5\n").decimal == "point"
-
-
-def test_the_sign_of_a_card_is_asked_unless_the_balance_proves_it() -> None:
-    unclear = "Date,Text,Amount EUR\n2026-01-01,Shop,20.00\n2026-01-02,Other,30.00\n2026-01-03,Refund,-5.00\n"
-    assert draft(unclear).sign is None
-    with_balance = (
-        "Date,Text,Amount EUR,Balance\n2026-01-01,Shop,20.00,80.00\n"
-        "2026-01-02,Other,30.00,50.00\n2026-01-03,Refund,-5.00,55.00\n"
-    )
-    assert draft(with_balance).sign == "positive_is_out"
-
-
-def test_equal_amounts_prove_a_sign_by_the_order_of_their_days() -> None:
-    rows = [("2026-01-01", 90), ("2026-01-02", 80), ("2026-01-03", 70)]
-    oldest_first = "Date,Text,Amount EUR,Balance\n" + "".join(
-        f"{day},x,10.00,{left}.00\n" for day, left in rows
-    )
-    assert draft(oldest_first).sign == "positive_is_out"
-    newest_first = "Date,Text,Amount EUR,Balance\n" + "".join(
-        f"2026-01-0{3 - index},x,10.00,{left}.00\n" for index, (_, left) in enumerate(rows)
-    )
-    assert draft(newest_first).sign == "negative_is_out"
-
-
 def test_what_people_sort_their_bookings_into_is_no_description() -> None:
     """A category that is changed at the bank would make the booking of the next file a new one."""
     header = "Buchungstag;Umsatzart;Buchungstext;Betrag EUR;IBAN Auftraggeberkonto;Kategorie\n"
@@ -109,16 +81,6 @@ def test_numbers_of_rows_are_no_ids_of_the_bank() -> None:
     assert draft(f"{header}4711000,{rows.format(4711001)}").native_id == 0
 
 
-def test_a_card_whose_bill_was_paid_does_not_show_its_sign() -> None:
-    text = "Date,Text,Amount EUR\n2026-01-01,AUTOPAY PAYMENT - THANK YOU,-50.00\n"
-    assert draft(text).sign is None
-    assert draft(text.replace("AUTOPAY PAYMENT - THANK YOU", "Shop")).sign == "negative_is_out"
-
-
-def test_columns_without_names_show_how_their_amounts_are_written() -> None:
-    assert draft("one;two;three\n30.10.2026;-5,10;7,30\n29.10.2026;-6,20;8,50\n").decimal == "comma"
-
-
 def test_columns_without_names_are_told_by_their_cells() -> None:
     known = draft(
         "2026-01-01;Bakery;-3,20;96,80\n2026-01-02;Shop;-10,00;86,80\n2026-01-03;Pay;50,00;136,80\n"
@@ -140,26 +102,11 @@ def test_an_amount_in_a_foreign_currency_is_not_the_amount() -> None:
     assert known.currency == "EUR"
 
 
-def test_a_column_of_markers_proves_the_sign_of_amounts_that_have_one() -> None:
-    rows = [("DEBIT", "20.00"), ("DEBIT", "30.00"), ("CREDIT", "-5.00")]
-    body = "".join(f"{word},2026-01-0{day},x,{amount}\n" for day, (word, amount) in enumerate(rows, 1))
-    known = draft("Details,Date,Description,Amount EUR\n" + body)
-    assert (known.sign, known.marker) == ("positive_is_out", None)
-    known = draft("Details,Date,Description,Amount EUR\n" + body.replace("CREDIT", "DEBIT"))
-    assert known.sign is None
-
-
 def test_a_column_that_is_empty_in_the_first_file_is_read_in_the_next() -> None:
     header = "Date,Text,Memo,Debit EUR,Credit EUR\n"
     known = draft(header + "2026-01-01,a,,5.00,\n")
     assert (known.debit, known.credit, set(known.texts)) == (3, 4, {1, 2})
     assert draft(header + "2026-01-01,a,,,5.00\n").debit == 3
-
-
-def test_currencies_above_the_header_or_in_balances_count() -> None:
-    assert draft("Account in CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency == "CHF"
-    assert draft("Date;Text;Amount;Balance\n2026-01-01;a;-1.00;£5.00\n").currency == "GBP"
-    assert draft("EUR and CHF;x\n\nDate;Text;Amount\n2026-01-01;a;-1.00\n").currency is None
 
 
 def test_balances_prove_which_of_two_columns_without_a_name_is_money_out() -> None:

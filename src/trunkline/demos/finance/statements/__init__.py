@@ -6,6 +6,7 @@ Reading is pure; only ``mapping``, ``reading``, ``importing`` and ``undo`` look 
 * ``accounts``: which account of the ledger a statement belongs to
 * ``amounts``: amounts as banks write them
 * ``balances``: running balances prove which sign is money out
+* ``csv_cells``: the cells of a CSV file by column, and how they are written
 * ``csv_columns``: what the columns of a CSV file hold
 * ``csv_layout``: delimiter, lines before the header, header and records of a CSV file
 * ``csv_reader``: the bookings of a CSV file by its mapping

@@ -6,30 +6,25 @@ proves which sign is money out.
 
 from __future__ import annotations
 
-import datetime
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from itertools import permutations, takewhile
 
 import msgspec
 
-from trunkline.demos.finance.ledger.results import decimals
 from trunkline.demos.finance.statements.amounts import (
-    DecimalMark,
-    detect_decimal,
     has_fraction,
     looks_like_amount,
-    parse_amount,
     parse_currency,
     parse_direction,
 )
-from trunkline.demos.finance.statements.balances import count_explained, newest_first, proven_sign
-from trunkline.demos.finance.statements.csv_layout import Table, is_booking, normalise
-from trunkline.demos.finance.statements.dates import DateOrder, detect_order, looks_like_date, parse_date
+from trunkline.demos.finance.statements.balances import count_explained, proven_sign
+from trunkline.demos.finance.statements.csv_cells import COMMON_CURRENCIES, Cells, currencies_in, value_of
+from trunkline.demos.finance.statements.csv_layout import Table, normalise
+from trunkline.demos.finance.statements.dates import detect_order, looks_like_date
 from trunkline.demos.finance.statements.header_words import Role, is_foreign, is_sorting, roles_of
-from trunkline.demos.finance.statements.mapping import Draft, Sign
+from trunkline.demos.finance.statements.mapping import Draft
 
 _ALL = {
     "pending": """pending|vorgemerkt|pendiente|authorised|authorized|offen|reserviert|processing|en attente|
@@ -41,18 +36,13 @@ _ALL = {
         cancelado|geannuleerd|geweigerd|afvist|annulleret|avvist|makulerad|hylatty""",
     "done": """completed|posted|gebucht|booked|cleared|settled|complete|done|comptabilise|executed|verbucht|
         paid|umsatz gebucht|abgeschlossen""",
-    "currency": "EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD|NZD|INR|BRL|TRY|€|$|£|¥",
 }
 _WORDS = {name: frozenset(map(str.strip, words.split("|"))) for name, words in _ALL.items()}
 PENDING, VOID, DONE = _WORDS["pending"], _WORDS["void"], _WORDS["done"]
 _ACCOUNT_NUMBER = re.compile(r"(?:[\dX*] ?){8}")
-_CARD_PAID = re.compile(r"thank you|payment received|besten dank|paiement re[cç]u", re.IGNORECASE)
 _ENOUGH = 0.8
-_MOST_SAMPLE = 2000
 _WORD = re.compile(r"\b[^\W\d_]+\b")
 _SHORTEST_ID = 6
-_NAMED = _WORDS["currency"]
-"""Words above a column or in the lines before the header that are taken for currencies."""
 
 
 def draft_mapping(table: Table) -> Draft:
@@ -60,19 +50,13 @@ def draft_mapping(table: Table) -> Draft:
     return _Columns(table).draft()
 
 
-class _Columns:
+class _Columns(Cells):
     """The columns of one table, and which of them are taken."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
-        self._width = table.width
-        # A total, a balance or a damaged row must not hide what the bookings show.
-        some = table.records[:_MOST_SAMPLE]
-        whole = [one for one in some if is_booking(one.cells) and not any(one.cells[self._width :])]
-        self._records = whole or list(some)
-        self._cells = {index: self._filled(index) for index in range(self._width)}
+        super().__init__(table)
         names = [normalise(cell) for cell in table.header or ()]
-        self._names = [names[index] if index < len(names) else "" for index in range(self._width)]
+        self._names = [names[index] if index < len(names) else "" for index in range(self.width)]
         self._roles = [roles_of(name) for name in self._names]
         self._taken: set[int] = set()
 
@@ -102,22 +86,22 @@ class _Columns:
             amount, balance = self._unnamed_amount(balance, date)
         if amount is None and debit is None and credit is None and balance is None:
             debit, credit, balance = self._unnamed_sides(date)
-        currency = self._common_currency(amount, debit, credit, balance)
+        currency = self.common_currency(amount, debit, credit, balance)
         currency_column = self._currency_column(amount, debit, credit)
         # One word that is known shows what the column is, in whatever words a bank says that a row is final.
         status = self._take("status", _is_status, enough=0.0)
         marker = self._take("marker", _is_direction)
-        if marker is None and self._table.header is not None:
+        if marker is None and self.table.header is not None:
             # One German bank has S and H in a column without a name.
             marker = self._only(_is_direction, lambda index: not self._names[index])
         native_id = next(filter(self._identifies, self._named("native_id")), None)
         account_column = self._own_account()
         named = [index for index in (amount, debit, credit, balance) if index is not None]
         # Where a person will choose the column, those that it may be show how it is written.
-        decimal = self._decimal(named or [at for at in range(self._width) if self._may_be_amount(at)])
+        decimal = self.decimal_mark(named or [at for at in range(self.width) if self._may_be_amount(at)])
         if decimal is None:
-            decimal = self._decimal_of_currency(currency_column, currency, amount, debit, credit)
-        orders = detect_order(self._cells[date]) if date is not None else ()
+            decimal = self.decimal_of_currency(currency_column, currency, amount, debit, credit)
+        orders = detect_order(self.cells[date]) if date is not None else ()
         draft = Draft(
             date=date,
             date_order=orders[0] if len(orders) == 1 else None,
@@ -132,9 +116,9 @@ class _Columns:
             native_id=native_id,
             account_column=account_column,
             currency=currency,
-            amounts_name_currency=self._amounts_name_currency(amount, debit, credit),
+            amounts_name_currency=self.amounts_name_currency(amount, debit, credit),
         )
-        sign, used_marker = self._sign(draft)
+        sign, used_marker = self.sign(draft)
         if marker is not None and not used_marker:
             self._taken.discard(marker)
         draft = msgspec.structs.replace(draft, sign=sign, marker=marker if used_marker else None)
@@ -142,34 +126,24 @@ class _Columns:
         texts, fallback = self._texts()
         return msgspec.structs.replace(draft, fee=fee, texts=texts, fallback_text=fallback)
 
-    def _filled(self, index: int) -> list[str]:
-        return [
-            cell for one in self._records if len(one.cells) > index and (cell := one.cells[index].strip())
-        ]
-
     # -- one column for a role ---------------------------------------------------------------------
 
     def _named(self, role: Role) -> list[int]:
         free = [
-            index for index in range(self._width) if role in self._roles[index] and index not in self._taken
+            index for index in range(self.width) if role in self._roles[index] and index not in self._taken
         ]
         return sorted(free, key=lambda index: self._roles[index][role])
 
-    def _holds(self, index: int, check: Callable[[str], bool], enough: float) -> bool:
-        cells = self._cells[index]
-        fitting = sum(map(check, cells))
-        return bool(cells) and fitting >= max(1, enough * len(cells))
-
     def _take(self, role: Role, check: Callable[[str], bool], enough: float = _ENOUGH) -> int | None:
         for index in self._named(role):
-            if self._holds(index, check, enough):
+            if self.holds(index, check, enough):
                 self._taken.add(index)
                 return index
         return None
 
     def _take_empty(self, role: Role) -> int | None:
         for index in self._named(role):
-            if not self._cells[index]:
+            if not self.cells[index]:
                 self._taken.add(index)
                 return index
         return None
@@ -180,8 +154,8 @@ class _Columns:
         """Give the one column whose cells fit; None if there are none or several."""
         found = [
             index
-            for index in range(self._width)
-            if index not in self._taken and among(index) and self._holds(index, check, _ENOUGH)
+            for index in range(self.width)
+            if index not in self._taken and among(index) and self.holds(index, check, _ENOUGH)
         ]
         if len(found) != 1:
             return None
@@ -189,21 +163,21 @@ class _Columns:
         return found[0]
 
     def _may_be_amount(self, index: int) -> bool:
-        is_date = self._holds(index, looks_like_date, _ENOUGH)
-        return not is_date and self._holds(index, has_fraction, 0.5)
+        is_date = self.holds(index, looks_like_date, _ENOUGH)
+        return not is_date and self.holds(index, has_fraction, 0.5)
 
     def _unnamed_amount(self, balance: int | None, date: int | None) -> tuple[int | None, int | None]:
         """Find the amount among columns without a name that is known; two may be amount and balance."""
-        exact, order = self._unnamed_amounts(date), self._newest_first(date)
+        exact, order = self._unnamed_amounts(date), self.newest_first(date)
         if len(exact) == 1:
             self._taken.add(exact[0])
             return exact[0], balance
         if len(exact) == 2 and balance is None:
             for amount, other in (exact, exact[::-1]):
-                decimal = self._decimal(exact)
+                decimal = self.decimal_mark(exact)
                 if (
                     decimal
-                    and proven_sign(self._pairs(amount, other, decimal), newest_first=order) is not None
+                    and proven_sign(self.pairs(amount, other, decimal), newest_first=order) is not None
                 ):
                     self._taken |= {amount, other}
                     return amount, other
@@ -213,36 +187,36 @@ class _Columns:
         # A line above the bookings may have a balance in a column of its own.
         dated = [
             one.cells
-            for one in self._records
+            for one in self.records
             if date is None or looks_like_date("".join(one.cells[date : date + 1]))
         ]
         found = [
             index
-            for index in range(self._width)
+            for index in range(self.width)
             if index not in self._taken
             and not self._roles[index]
             and any("".join(cells[index : index + 1]).strip() for cells in dated)
-            and self._holds(index, looks_like_amount, _ENOUGH)
-            and not self._holds(index, looks_like_date, _ENOUGH)
+            and self.holds(index, looks_like_amount, _ENOUGH)
+            and not self.holds(index, looks_like_date, _ENOUGH)
         ]
         return [index for index in found if self._may_be_amount(index)] or found
 
     def _unnamed_sides(self, date: int | None) -> tuple[int | None, int | None, int | None]:
         """Find debit, credit and balance among columns without a name: the balances prove which is which."""
-        found, order = self._unnamed_amounts(date), self._newest_first(date)
-        decimal = self._decimal(found)
+        found, order = self._unnamed_amounts(date), self.newest_first(date)
+        decimal = self.decimal_mark(found)
         if len(found) != 3 or decimal is None:
             return None, None, None
         for debit, credit, balance in permutations(found):
             pairs: list[tuple[Decimal, Decimal]] = []
-            for record in self._records:
+            for record in self.records:
                 out, into, left = (
-                    _value(record.cells[at], decimal) if at < len(record.cells) else None
+                    value_of(record.cells[at], decimal) if at < len(record.cells) else None
                     for at in (debit, credit, balance)
                 )
                 if left is not None and (out is None) is not (into is None):
                     pairs.append(((into or Decimal()) - (out or Decimal()), left))
-            whole = len(pairs) == len(self._records)
+            whole = len(pairs) == len(self.records)
             if whole and proven_sign(pairs, newest_first=order) == "negative_is_out":
                 self._taken |= set(found)
                 return debit, credit, balance
@@ -250,15 +224,19 @@ class _Columns:
 
     def _currency_column(self, *amounts: int | None) -> int | None:
         """Find the column with the currency of the amounts; None if their own header names it."""
-        header = self._table.header or ()
-        named = {code for index in amounts if index is not None and header for code in _codes(header[index])}
+        header = self.table.header or ()
+        named = {
+            code for index in amounts if index is not None and header for code in currencies_in(header[index])
+        }
         if len(named) == 1:
             # A column beside "Amount (EUR)" has the currency in which a shop asked for it.
             return None
         found = self._take("currency", lambda cell: parse_currency(cell) is not None)
         if found is not None:
             return found
-        return self._only(lambda cell: cell in _NAMED, lambda index: not is_foreign(self._names[index]))
+        return self._only(
+            lambda cell: cell in COMMON_CURRENCIES, lambda index: not is_foreign(self._names[index])
+        )
 
     def _fee(self, draft: Draft) -> int | None:
         """Find fees that are not in the amounts: the running balances have gone down by both."""
@@ -267,14 +245,14 @@ class _Columns:
         if draft.sign not in ("negative_is_out", "positive_is_out"):
             return None
         for index in self._named("fee"):
-            if not self._holds(index, looks_like_amount, _ENOUGH):
+            if not self.holds(index, looks_like_amount, _ENOUGH):
                 continue
             factor = 1 if draft.sign == "negative_is_out" else -1
             alone: list[tuple[Decimal, Decimal]] = []
             less: list[tuple[Decimal, Decimal]] = []
-            for record in self._records:
+            for record in self.records:
                 moved, fee, left = (
-                    _value(record.cells[column], draft.decimal) if column < len(record.cells) else None
+                    value_of(record.cells[column], draft.decimal) if column < len(record.cells) else None
                     for column in (draft.amount, index, draft.balance)
                 )
                 if moved is not None and left is not None:
@@ -287,14 +265,14 @@ class _Columns:
 
     def _own_account(self) -> int | None:
         """Find the column with the own account: the partner's changes from row to row, ours does not."""
-        above = " ".join(cell for record in self._table.preamble for cell in record.cells)
+        above = " ".join(cell for record in self.table.preamble for cell in record.cells)
         is_named = _ACCOUNT_NUMBER.search(above) is not None
         for index in self._named("account"):
-            cells = self._cells[index]
-            name = normalise(self._table.header[index]) if self._table.header else ""
+            cells = self.cells[index]
+            name = normalise(self.table.header[index]) if self.table.header else ""
             partner = name in ("iban", "kontonummer", "name", "karte", "card", "konto")
             few = len(set(cells)) <= max(1, len(cells) // 3)
-            full = len(cells) >= _ENOUGH * len(self._records)
+            full = len(cells) >= _ENOUGH * len(self.records)
             one = len(cells) >= 3 and len(set(cells)) == 1 and not is_named
             if cells and full and few and (one or not partner):
                 self._taken.add(index)
@@ -303,17 +281,17 @@ class _Columns:
 
     def _identifies(self, index: int) -> bool:
         """Whether cells can be the bank's own ids: numbers of rows come again in the next file."""
-        cells = self._cells[index]
+        cells = self.cells[index]
         return len(set(cells)) == len(cells) and all(len(cell) >= _SHORTEST_ID for cell in cells)
 
     def _texts(self) -> tuple[tuple[int, ...], int | None]:
         """Give the columns of the description, who first; then the kind of booking as a fallback."""
         payee = self._named("payee")[:2]
-        if len(payee) == 2 and len(self._records) >= 3 and len(set(self._cells[payee[1]])) == 1:
+        if len(payee) == 2 and len(self.records) >= 3 and len(set(self.cells[payee[1]])) == 1:
             payee.pop()  # "Naam" beside "Naam tegenpartij" is the person whose account it is.
         named = [index for index in self._named("text") if index not in payee]
         # "Details" may hold nothing but DEBIT and CREDIT.
-        texts = [index for index in named if not self._holds(index, _is_direction, _ENOUGH)]
+        texts = [index for index in named if not self.holds(index, _is_direction, _ENOUGH)]
         text = (texts or named)[:3]
         kind = [index for index in self._named("type") if index not in (*payee, *text)]
         # Also those that are empty in this file: the description must be the same one in the next.
@@ -321,13 +299,13 @@ class _Columns:
         if not any(self._names_somebody(index) for index in chosen):
             free = [
                 index
-                for index in range(self._width)
+                for index in range(self.width)
                 if index not in (*self._taken, *chosen)
                 and self._is_text(index)
                 and not is_sorting(self._names[index])
             ]
-            chosen = [index for index in chosen if not self._cells[index]]
-            longest = sorted(free, key=lambda index: -sum(map(len, set(self._cells[index]))))
+            chosen = [index for index in chosen if not self.cells[index]]
+            longest = sorted(free, key=lambda index: -sum(map(len, set(self.cells[index]))))
             # At one German bank "Buchungstext" is the whole description, and not the kind of booking.
             kind = [index for index in kind if index != next(iter(longest), None)]
             chosen += [index for index in longest if index not in kind][:2]
@@ -336,160 +314,17 @@ class _Columns:
 
     def _continued(self, text: Sequence[int]) -> list[int]:
         """Give the columns without a name behind the last one of the description: it goes on in them."""
-        after = range(text[-1] + 1, self._width) if text and self._table.header else ()
+        after = range(text[-1] + 1, self.width) if text and self.table.header else ()
         return list(takewhile(lambda index: not self._names[index] and index not in self._taken, after))
 
     def _names_somebody(self, index: int) -> bool:
         """Whether cells have a word that is no reference such as 1U3C21GQ."""
-        return any(_WORD.search(cell) for cell in self._cells[index])
+        return any(_WORD.search(cell) for cell in self.cells[index])
 
     def _is_text(self, index: int) -> bool:
-        cells = self._cells[index]
+        cells = self.cells[index]
         words = sum(bool(_WORD.search(cell)) and not looks_like_amount(cell) for cell in cells)
         return bool(cells) and words >= 0.5 * len(cells)
-
-    # -- how the cells are written -----------------------------------------------------------------
-
-    def _decimal(self, columns: Sequence[int]) -> DecimalMark | None:
-        styles = detect_decimal(cell for index in columns for cell in self._cells[index])
-        return next(iter(styles)) if len(styles) == 1 else None
-
-    def _decimal_of_currency(
-        self, column: int | None, named: str | None, *columns: int | None
-    ) -> DecimalMark | None:
-        """Tell the mark of amounts in a currency without cents: the one that they show parts thousands."""
-        codes = [named] if column is None else [parse_currency(cell) for cell in self._cells[column]]
-        if not codes or any(code is None or decimals(code) for code in codes):
-            return None
-        marks = {char for cell in self._amounts(*columns) for char in cell if char in ".,"}
-        if len(marks) != 1:
-            return None
-        return "point" if marks == {","} else "comma"
-
-    def _amounts(self, *columns: int | None) -> Iterable[str]:
-        return (cell for index in columns if index is not None for cell in self._cells[index])
-
-    def _common_currency(self, *columns: int | None) -> str | None:
-        """Give the currency that a header, the balances or the lines above name; None for none or several.
-
-        The last of the columns is the balance.
-        """
-        header = self._table.header or ()
-        named = [header[index] for index in columns if index is not None and index < len(header)]
-        found = {code for cell in named for code in _codes(cell)}
-        if not found and (last := columns[-1]) is not None:
-            found = {code for cell in self._cells[last] if (code := _currency_of(cell)) is not None}
-        if not found:
-            above = [cell for record in self._table.preamble for cell in record.cells]
-            found = {code for cell in above for code in _codes(cell)}
-        return found.pop() if len(found) == 1 else None
-
-    def _amounts_name_currency(self, *columns: int | None) -> bool:
-        cells = list(self._amounts(*columns))
-        return bool(cells) and all(_currency_of(cell) is not None for cell in cells)
-
-    def _sign(self, draft: Draft) -> tuple[Sign | None, bool]:
-        """Tell which amounts are money out, and whether the marker column is used for it."""
-        if draft.debit is not None or draft.credit is not None:
-            return "two_columns", False
-        if draft.amount is None and draft.marker is not None:
-            return "marker", True  # Whichever column a person chooses, this one says in or out.
-        if draft.amount is None or draft.decimal is None:
-            return None, False
-        values = [
-            value for cell in self._cells[draft.amount] if (value := _value(cell, draft.decimal)) is not None
-        ]
-        if any(_has_marker(cell, draft.decimal) for cell in self._cells[draft.amount]):
-            return "marker", False
-        negative = sum(value < 0 for value in values)
-        if draft.marker is not None and negative == 0:
-            return "marker", True
-        if draft.balance is not None:
-            pairs = self._pairs(draft.amount, draft.balance, draft.decimal)
-            proven = proven_sign(pairs, newest_first=self._newest_first(draft.date))
-            if proven is not None:
-                return proven, False
-        if draft.marker is not None:
-            proven = self._sign_by_marker(draft.amount, draft.marker, draft.decimal)
-            if proven is not None:
-                return proven, False
-        # Where both signs are there and most have a minus, those are the payments; unless they pay a card's
-        # bill, which is the only row of a card that was not used.
-        paid = any(
-            _CARD_PAID.search(" ".join(one.cells))
-            and (_value(one.cells[draft.amount], draft.decimal) or 0) < 0
-            for one in self._records
-            if len(one.cells) > draft.amount
-        )
-        return (
-            ("negative_is_out", False)
-            if negative and 2 * negative >= len(values) and not paid
-            else (None, False)
-        )
-
-    def _newest_first(self, date: int | None) -> bool | None:
-        if date is None:
-            return None
-        orders: Sequence[DateOrder] = detect_order(self._cells[date])
-        if len(orders) != 1:
-            return None
-        dates: list[datetime.date] = []
-        for cell in self._cells[date]:
-            with suppress(ValueError):
-                dates.append(parse_date(cell, orders[0]))
-        return newest_first(dates)
-
-    def _pairs(self, amount: int, balance: int, decimal: DecimalMark) -> list[tuple[Decimal, Decimal]]:
-        pairs: list[tuple[Decimal, Decimal]] = []
-        for record in self._records:
-            if len(record.cells) > max(amount, balance):
-                moved, left = (_value(record.cells[index], decimal) for index in (amount, balance))
-                if moved is not None and left is not None:
-                    pairs.append((moved, left))
-        return pairs
-
-    def _sign_by_marker(self, amount: int, marker: int, decimal: DecimalMark) -> Sign | None:
-        seen: set[bool] = set()
-        for record in self._records:
-            if len(record.cells) > max(amount, marker):
-                value, direction = (
-                    _value(record.cells[amount], decimal),
-                    parse_direction(record.cells[marker]),
-                )
-                if value and direction:
-                    seen.add((value < 0) == (direction == "out"))
-        if len(seen) != 1:
-            return None
-        return "negative_is_out" if seen == {True} else "positive_is_out"
-
-
-def _value(cell: str, decimal: DecimalMark) -> Decimal | None:
-    try:
-        return parse_amount(cell, decimal).value
-    except ValueError:
-        return None
-
-
-def _has_marker(cell: str, decimal: DecimalMark) -> bool:
-    try:
-        return parse_amount(cell, decimal).marker is not None
-    except ValueError:
-        return False
-
-
-def _currency_of(cell: str) -> str | None:
-    for decimal in ("point", "comma"):
-        try:
-            return parse_amount(cell, decimal).currency
-        except ValueError:
-            continue
-    return None
-
-
-def _codes(cell: str) -> set[str]:
-    """Give the currencies that a text names: symbols, and the codes of the common ones."""
-    words = re.split(r"[^A-Z€$£¥]+", re.sub(r"(?i)\beuro[as]?\b", "EUR", cell))
-    return {code for word in words if word in _NAMED and (code := parse_currency(word))}
 
 
 def _is_direction(cell: str) -> bool:
