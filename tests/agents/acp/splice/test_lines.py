@@ -63,3 +63,9 @@ def test_methods_are_given_only_where_a_member_comes_twice() -> None:
     assert methods_if_ambiguous(b'{"id":1,"method":"a","params":{"p":1,"p":2}}') == ["a"]
     assert methods_if_ambiguous(b'{"id":1,"method":"a","method":"b"}') == ["a", "b"]
     assert methods_if_ambiguous(b"{") == []
+
+
+def test_a_byte_order_mark_does_not_hide_that_a_member_comes_twice() -> None:
+    line = b'\xef\xbb\xbf {"jsonrpc":"2.0","id":1,"method":"a","method":"b"}'
+    assert isinstance(read_line(line), Request)
+    assert methods_if_ambiguous(line) == ["a", "b"]

@@ -22,6 +22,8 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 
 _LONGEST_INT = 4000
+_BEFORE_MESSAGE = "\ufeff \t\r\n\v\f"
+"""What our JSON-RPC peer passes over at the beginning of a line: byte order marks and white space."""
 
 
 class IdKey(NamedTuple):
@@ -54,7 +56,7 @@ def method_in(raw: bytes) -> Any:
 
 def _read_loosely(raw: bytes) -> dict[str, Any] | None:
     try:
-        fields = json.loads(raw.decode(errors="replace"), parse_int=_int)
+        fields = json.loads(raw.decode(errors="replace").lstrip(_BEFORE_MESSAGE), parse_int=_int)
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", fields) if isinstance(fields, dict) else None
@@ -98,7 +100,7 @@ def methods_if_ambiguous(raw: bytes) -> list[str]:
         return found
 
     try:
-        json.loads(text, parse_int=_int, object_pairs_hook=take)
+        json.loads(text.lstrip(_BEFORE_MESSAGE), parse_int=_int, object_pairs_hook=take)
     except (ValueError, RecursionError):
         return []
     return [str(value) for name, value in outermost if name == "method"] if repeated else []
