@@ -177,6 +177,13 @@ async def test_a_turn_that_ends_without_a_word_is_noticed_but_not_that_of_a_comm
         assert "401" not in (noticed.description or ""), "that was another turn's"
 
 
+async def test_an_error_that_an_agent_says_as_its_only_words_is_a_word(tmp_path: Path) -> None:
+    async with world(tmp_path, profile="claude-code") as here:
+        events = await collect(await here.hub.create(), "overloaded")
+        assert text_of(events) == "API Error: 529 overloaded"
+        assert notices_of(events) == []
+
+
 async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) -> None:
     async with world(tmp_path, silent_after=0.1, stop_silent_after=0.2) as here:
         session = await here.hub.create()

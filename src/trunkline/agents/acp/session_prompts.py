@@ -121,7 +121,8 @@ class SessionPrompts:
             native.tell_of_noise()
             finished = self._finished(result)
             stop_reason = finished.stop_reason
-            if stop_reason == "end_turn" and not self._events.has_said and not prompt.text.startswith("/"):
+            has_said = self._events.has_said or native.decoder.holds_error_text
+            if stop_reason == "end_turn" and not has_said and not prompt.text.startswith("/"):
                 self._tell_of_no_words(ctx, connection.stderr if connection.stderr != stderr else "")
             if native.must_refeed:
                 await native.keep(native.native_id, refeed=False)

@@ -298,6 +298,11 @@ class AcpDecoder:
         begin = self.profile.error_text
         return begin is not None and text.startswith(begin)
 
+    @property
+    def holds_error_text(self) -> bool:
+        """Whether a text waits for the end of the turn, as it may be the error that ends it."""
+        return self._error is not None
+
     def drop_error_text(self, error: str) -> bool:
         """Leave out the text that the agent said last, if the error that ends the turn says it too."""
         if self._error is None or self._error.delta.strip() not in error:

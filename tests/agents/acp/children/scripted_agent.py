@@ -359,6 +359,8 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         sys.stderr.write(rest)
         sys.stderr.flush()
         finish(session_id)
+    elif word == "overloaded":
+        finish(session_id, "API Error: 529 overloaded")
     elif word == "stderr":
         sys.stderr.write("e" * int(rest))
         sys.stderr.flush()
