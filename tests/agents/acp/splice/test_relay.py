@@ -319,6 +319,26 @@ async def test_a_prompt_that_ends_the_agents_turn_waits_behind_that_of_another_c
         assert said(fold(await pair.events())) == ["", "From a page", "For the page.", "Hi"]
 
 
+async def test_a_prompt_that_was_answered_before_its_turn_is_not_said_to_have_had_no_word(
+    tmp_path: Path,
+) -> None:
+    async with paired(tmp_path) as pair:
+        session = await pair.new()
+        await session.submit(Prompt(content=(TextBlock(text="From a page"),)))
+        own = await pair.agent.until(method="session/prompt")
+        editor_id, heard = await pair.prompt("Hi")
+        pair.agent.say("native-1", "For the editor.")
+        pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+        await pair.editor.until(id=editor_id)
+        pair.agent.say("native-1", "For the page.")
+        pair.agent.send(id=own["id"], result={"stopReason": "end_turn"})
+        await pair.session()
+        await soon(session.wait_until_idle())
+        events = await pair.events()
+        assert len(only(events, ev.TurnFinished)) == 2
+        assert only(events, ev.Notice) == []
+
+
 async def test_a_question_out_of_turn_is_left_to_the_editor_when_it_sends_a_prompt(tmp_path: Path) -> None:
     params = {
         "sessionId": "native-1",
@@ -373,6 +393,19 @@ async def test_another_client_can_cancel_the_editors_turn(tmp_path: Path) -> Non
         await soon(cancelling)
         (end,) = only(await pair.events(), ev.TurnFinished)
         assert end.stop_reason == "cancelled"
+
+
+async def test_a_turn_that_the_editor_cancels_may_end_without_a_word(tmp_path: Path) -> None:
+    async with paired(tmp_path) as pair:
+        await pair.new()
+        for cancels in (True, False):
+            editor_id, heard = await pair.prompt("Work")
+            if cancels:
+                pair.editor.send(method="session/cancel", params={"sessionId": "native-1"})
+                await pair.agent.until(method="session/cancel")
+            pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
+            await pair.editor.until(id=editor_id)
+            assert bool(only(await pair.events(), ev.Notice)) is not cancels
 
 
 # -- ends --------------------------------------------------------------------------------------------

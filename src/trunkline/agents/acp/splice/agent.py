@@ -71,6 +71,8 @@ class OpenPrompt:
         """Set when its turn takes what the agent says."""
         self.stored = asyncio.Event()
         """Set when the end of its turn is stored."""
+        self.may_be_mute = False
+        """Whether no word in its turn is no news: the editor cancelled it, or it was answered before that."""
 
     @classmethod
     def of(cls, params: Params) -> OpenPrompt:
@@ -218,8 +220,14 @@ class SplicePrompts(SessionPrompts):
             sent = super()._ask(prompt, blocks, connection)
             self._splice.on_own_prompt(str(self._native.native_id))
             return sent
+        open_prompt.may_be_mute |= open_prompt.answer.done()
         open_prompt.begun.set()
         return open_prompt.answer
+
+    def _tell_of_no_words(self, ctx: TurnContext, stderr: str) -> None:
+        open_prompt = self.editor_prompts.get(ctx.prompt.key or "")
+        if open_prompt is None or not open_prompt.may_be_mute:
+            super()._tell_of_no_words(ctx, stderr)
 
     async def close(self) -> None:
         """Let go of the session here; the editor has it open still."""

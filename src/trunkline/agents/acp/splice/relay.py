@@ -229,6 +229,11 @@ class Splice:
         self.to_agent(raw)
         if isinstance(message, Request):
             self._take_editor_request(message)
+        elif isinstance(message, Notification) and message.method == "session/cancel":
+            session_id = as_object(message.params).get("sessionId")
+            for request in (one for waiting in self._open.values() for one in waiting):
+                if request.prompt is not None and request.params.get("sessionId") == session_id:
+                    request.prompt.may_be_mute = True
 
     def _take_editor_request(self, message: Request) -> None:
         if self._connection is None or self._connection.ended.is_set():
