@@ -97,6 +97,7 @@ ASKED: list[str | tuple[str, ...]] = [
     ("sed", "s/.*/r\\m x/e", "f"), ("sed", "-n", "1e r\\m x", "f"), ("gsed", "s/a/b/ge", "f"),
     ("sed", "s#.*#r\\m x#e", "f"), ("sed", "1!e r\\m x", "f"),
     ("sed", "/a/ e r\\m x", "f"), ("sed", "1er\\m x", "f"),
+    ("sed", "s/.*/r\\m x/gpe", "f"), ("sed", "s/.*/r\\m x/Ieg", "f"), ("sed", "s/.*/r\\m x/egp", "f"),
     ("ssh", "-o", "ProxyCommand=r\\m x", "h"), ("ssh", "-oLocalCommand=x", "h"), ("scp", "-S", "x", "a", "b"),
     ("man", "-P", "r\\m x", "ls"), ("zip", "a", "b", "-TT", "x"), ("split", "--filter=x", "f"),
     ("socat", "-", "EXEC:x"), ("socat", "-", "system:x"),

@@ -44,7 +44,11 @@ RUNNER_WORDS: dict[str, frozenset[str]] = {
 
 _EDITORS = _names("emacs ex guile nvim vi view vim")
 _PERLISH = _names("elixir ghc julia lua luajit osascript perl rscript ruby")
-_SED_CODE = ("e *", "[0-9$]*e*", "*[!a-z-]e", "*[!a-z-]e *", "*[!a-z0-9-][gimp0-9]e", "*[!a-z-]e[gimp0-9]")
+_FLAG = "[gimp0-9]"
+_SED_CODE = (
+    "e *", "[0-9$]*e*", "*[!a-z-]e", "*[!a-z-]e *", f"*[!a-z-]e{_FLAG}", f"*[!a-z-]e{_FLAG}{_FLAG}",
+    f"*[!a-z0-9-]{_FLAG}e", f"*[!a-z0-9-]{_FLAG}{_FLAG}e", f"*[!a-z0-9-]{_FLAG}e{_FLAG}",
+)  # fmt: skip
 CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_names("pypy python"), ("c", _names(""))),
     **dict.fromkeys(_PERLISH, ("eE", _names("--eval"))),
