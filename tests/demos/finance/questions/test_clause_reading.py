@@ -582,3 +582,38 @@ def test_year_over_year_is_a_comparison() -> None:
         OCTOBER,
         october,
     )
+
+
+def test_what_was_spent_after_a_source_of_income_is_all_that_was_spent() -> None:
+    words = msgspec.structs.replace(WORDS, categories=(*WORDS.categories, "Salary", "Interest"))
+    for question in ("How much salary did I get last month?", "How much interest did I earn in October?"):
+        earlier = read_question(question, words, TODAY).steps
+        (step,) = read_question("and how much did I spend?", words, TODAY, earlier).steps
+        assert (step.what, step.category, step.period) == ("spend", None, OCTOBER)
+        (step,) = read_question("and in September?", words, TODAY, earlier).steps
+        assert (step.what, step.category) == ("income", earlier[0].category)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("which purchases are on my credit card in October?", "list"),
+        ("how many transactions are on my credit card in October?", "count"),
+        ("what is on my credit card?", "accounts"),
+    ],
+)
+def test_charges_on_a_card_are_no_balance(text: str, what: str) -> None:
+    (step,) = read(text).steps
+    assert (step.what, step.account) == (what, "card")
+
+
+@pytest.mark.parametrize("before", ["Which subscriptions do I have?", "Am I within my budget this month?"])
+def test_the_biggest_of_a_group_is_a_question_of_its_own(before: str) -> None:
+    for text, by in (
+        ("which is the biggest category?", "category"),
+        ("which are the biggest shops", "merchant"),
+    ):
+        (step,) = read(before, text).steps
+        assert (step.what, step.by) == ("top", by)
+    (step,) = read("How much did I spend on groceries in October?", "which is the biggest merchant?").steps
+    assert (step.category, step.by, step.period) == ("Groceries", "merchant", OCTOBER)

@@ -1,11 +1,13 @@
 """Questions whose nearest figure would be a wrong one: they are not answered."""
 
+from datetime import date
+
 import msgspec
 import pytest
 from tests.demos.finance.questions.vocabulary import TODAY, WORDS
 
 from trunkline.demos.finance.questions.intent import Intent
-from trunkline.demos.finance.questions.periods import Period
+from trunkline.demos.finance.questions.periods import Period, month_of
 from trunkline.demos.finance.questions.reading import read_question
 
 
@@ -256,3 +258,9 @@ def test_an_amount_or_a_span_of_another_time_is_refused_with_a_sentence(text: st
 )
 def test_an_amount_for_a_month_is_a_budget(text: str) -> None:
     assert read_question(text, WORDS, TODAY).steps[0].what == "set_budget"
+
+
+def test_a_whole_month_may_be_said_to_be_during() -> None:
+    for text in ("spending during the whole of October", "spending during the entire October"):
+        (step,) = read_question(text, WORDS, TODAY).steps
+        assert step.period == month_of(date(2026, 10, 1))

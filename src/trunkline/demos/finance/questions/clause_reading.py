@@ -25,6 +25,7 @@ from trunkline.demos.finance.questions.rules import (
     FOLLOW_UP,
     GROUP_WORDS,
     NOT_DONE,
+    OF_A_GROUP,
     POINTS_BACK,
     find_group,
     find_unit,
@@ -193,7 +194,8 @@ class ClauseReader:
 
     def _means_only_the_last(self, has_values: bool) -> bool:
         """Whether a question is about what was shown last ("how much are they a year")."""
-        return not has_values and POINTS_BACK.search(self.words) is not None
+        points_back = POINTS_BACK.search(self.words) is not None
+        return not has_values and points_back and OF_A_GROUP.search(self.words) is None
 
     def _checked(self, reading: Reading) -> Reading:
         """Give a reading, if its figure leaves out no word and no value of the question."""
@@ -265,8 +267,10 @@ class ClauseReader:
         inherited, values = self._inherited(what), self._values()
         if inherited is not None and what in _FILTERED and not ("category" in values or "merchant" in values):
             by = find_group(self.words)  # One merchant by merchant would be the same again.
-            again = by if what == "compare" or by == "merchant" else None
-            kept = {name: getattr(inherited, name) for name in _FILTERS if name != again}
+            dropped = {by} if what == "compare" or by == "merchant" else set[str | None]()
+            if inherited.what == "income" and not _IN_TOTAL.fullmatch(self.words):
+                dropped.add("category")  # What was spent has no source of income.
+            kept = {name: getattr(inherited, name) for name in _FILTERS if name not in dropped}
             values = {name: value for name, value in kept.items() if value is not None} | values
         if what in _SUMS and "minimum" in values:
             what = "list"  # "Any charges over 500?" asks which, and a sum has no such limit.

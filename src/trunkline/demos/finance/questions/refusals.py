@@ -128,7 +128,8 @@ _OTHER = re.compile(
     r"(?<!by )(?<!per )(?<!each )(?<!which )(?<!every )\bcards?\b|"
     r"\b(?:and|or|plus) (?:eur\w*|usd|(?:us )?dollars?|gbp|pounds?|chf|(?:swiss )?francs?)\b|"
     r"\bby (?:the )?(?:number|count)\b|\b(?:morning|afternoon|evening|night)s?\b|"
-    r"\bduring (?:my|our|the|an?|this|that) (?!<|month|week|year|quarter|day|last|past|first|second)\w+|"
+    r"\bduring (?:my|our|the|an?|this|that) "
+    r"(?!<|month|week|year|quarter|day|last|past|first|second|(?:whole|entire) (?:of )?<)\w+|"
     r"\bnew (?:merchants?|shops?|stores?|places?|ones?|categor\w+)\b|"
     r"\b(?:tagged(?: as| with)?|(?:on|with|under|for|the) tag) <_(?:category|merchant|account)>"
 )

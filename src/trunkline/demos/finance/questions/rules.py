@@ -17,6 +17,7 @@ __all__ = [
     "KEY_WORDS",
     "KNOWN_WORDS",
     "NOT_DONE",
+    "OF_A_GROUP",
     "ONE_PURCHASE",
     "POINTS_BACK",
     "STEP_VERBS",
@@ -169,6 +170,7 @@ _RULES: list[tuple[What, tuple[str, ...]]] = [
     (
         "accounts",
         (
+            rf"^(?!.*\b{_CHARGES}\b).*"
             rf"\b(?:is|are|have|got|left) (?:there )?(?:on|in) (?:my |the |our )?{_SOME_ACCOUNT}",
             r"^(?:do|have) (?:i|we) (?:have|got)\b.*<account>",
         ),
@@ -337,13 +339,18 @@ FOLLOW_UP = re.compile(
 )
 """How a question begins that goes on with the one before."""
 
+_WHICH_IS_MOST = (
+    r"which(?: ones?)? (?:is|are|was|were) (?:the )?(?:most|biggest|largest|highest|dearest|priciest)"
+)
 POINTS_BACK = re.compile(
     r"\b(?:it|its|that|they|them|those|these|this(?! <)|there|ones|"
     r"same(?! (?:month|period|time|week|quarter|days?)\b))\b|"
-    r"^which(?: ones?)? (?:is|are|was|were) (?:the )?"
-    r"(?:most|biggest|largest|highest|dearest|priciest)(?: \w+)?$"
+    rf"^{_WHICH_IS_MOST}(?: \w+)?$"
 )
 """Words that stand for what was asked before."""
+
+OF_A_GROUP = re.compile(rf"^{_WHICH_IS_MOST} (?:{_CATEGORIES}|{_MERCHANTS})$")
+"""A question that is also one of its own: "which is the biggest category?"."""
 
 NOT_DONE = re.compile(
     r"^(?!(?:which|what|list|show)\b.*\bsubscri)(?!.*\bbudget)"
