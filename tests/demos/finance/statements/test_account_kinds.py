@@ -16,6 +16,8 @@ from trunkline.demos.finance.statements.statement import StatementError
         (("Girokonto",), "checking"),
         (("Debit card",), "checking"),
         (("2026-11-01_360PerformanceSavings...9876",), "savings"),
+        (("KreditKarte",), "card"),
+        (("CashBack Visa",), "card"),
         (("Main", "visa-2026"), "card"),
         (("My savings", "visa-2026"), "savings"),
         (("cardinal", "2026-01", ""), None),

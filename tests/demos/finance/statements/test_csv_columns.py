@@ -130,3 +130,19 @@ def test_what_was_billed_counts_and_not_what_a_shop_asked_for() -> None:
         "13/10/2026,AMAZON US,-54.20,USD,-423.10,HKD\n12/10/2026,PARKNSHOP,-100.00,HKD,-100.00,HKD\n"
     )
     assert (known.amount, known.currency_column) == (4, 5)
+
+
+def test_a_category_is_the_description_where_nothing_else_is() -> None:
+    known = draft("Date,Category,Amount EUR\n2026-10-01,Groceries,-5.00\n2026-10-02,Rent,-500.00\n")
+    assert (known.texts, known.fallback_text) == ((), 1)
+
+
+def test_a_name_in_some_rows_only_is_not_that_of_the_owner() -> None:
+    header = "Date,Payee,Merchant,Description,Amount EUR\n"
+    rows = "2026-10-01,,Netflix,x,-5.00\n2026-10-02,Bob,,x,-6.00\n2026-10-03,Eva,,x,-7.00\n"
+    assert draft(header + rows).texts == (1, 2, 3)
+
+
+def test_numbers_in_a_column_without_a_name_do_not_go_on_with_the_description() -> None:
+    header, rows = "Date,Description,,Amount EUR,Balance\n", "2026-10-01,REWE,12.50,-5.00,95.00\n"
+    assert draft(header + rows).texts == (1,)

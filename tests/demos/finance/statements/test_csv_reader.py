@@ -93,6 +93,7 @@ def test_the_kind_of_a_booking_stands_for_a_missing_description() -> None:
         ("Account Number: 12-34-56 78901234", "12345678901234"),
         ("Kontonummer:;12345678", "12345678"),
         ("Compte de Dépôt carte n° 00012345678;", "00012345678"),
+        ("Compte de Jean-Bruno 01/01/2026;", None),
         ("IBAN;DE00 0000 0000 0000 0000 00", None),
         ("Hello;World", None),
     ],

@@ -303,3 +303,15 @@ def test_a_note_is_the_description_where_nothing_else_is() -> None:
     ledger = new_ledger()
     bring(ledger, "Date,Amount (GBP),Notes\n28/10/2026,-12.30,Dinner at Bob\n", account="Main")
     assert rows(ledger) == [("2026-10-28", -1230, "Dinner at Bob")]
+
+
+def test_accounts_of_one_file_whose_names_end_with_the_same_digits_stay_apart() -> None:
+    header = "Account,Date,Description,Amount (EUR)\n"
+    visa, amex = (
+        "".join(f"{card} 1234,2026-10-0{day},Shop,-{day}.00\n" for day in range(1, 5))
+        for card in ("Visa", "Amex")
+    )
+    ledger = new_ledger()
+    bring(ledger, header + visa)
+    for rows_of in (amex + visa, visa + amex):
+        assert len(bring(ledger, header + rows_of).accounts) == 2

@@ -45,14 +45,18 @@ def kind_by_words(*texts: str) -> AccountKind | None:
     """Give the kind that the first of these texts names; None if none does, or one names several."""
     for text in texts:
         parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)  # "PerformanceSavings" are two words.
-        plain = unicodedata.normalize("NFKD", parted.casefold()).encode("ascii", "ignore").decode()
-        words = set(re.split(r"[^a-z]+", plain))
-        found: list[AccountKind] = [kind for kind, own in _WORDS.items() if words & own]
-        if words & _DEBIT:
-            return "checking"
-        if len(found) == 1:
-            return found[0]
+        for words in (_words(text), _words(parted)):
+            found: list[AccountKind] = [kind for kind, own in _WORDS.items() if words & own]
+            if words & _DEBIT:
+                return "checking"
+            if len(found) == 1:
+                return found[0]
     return None
+
+
+def _words(text: str) -> set[str]:
+    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return set(re.split(r"[^a-z]+", plain))
 
 
 def kind_by_bookings(bookings: Iterable[tuple[str, int]]) -> AccountKind | None:

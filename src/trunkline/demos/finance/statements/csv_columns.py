@@ -287,7 +287,7 @@ class _Columns(Cells):
     def _texts(self) -> tuple[tuple[int, ...], int | None]:
         """Give the columns of the description, who first; then the kind of booking as a fallback."""
         payee = self._named("payee")[:2]
-        if len(payee) == 2 and len(self.records) >= 3 and len(set(self.cells[payee[1]])) == 1:
+        if len(payee) == 2 and self._is_owner(payee[1]):
             payee.pop()  # "Naam" beside "Naam tegenpartij" is the person whose account it is.
         named = [index for index in self._named("text") if index not in payee]
         # "Details" may hold nothing but DEBIT and CREDIT.
@@ -309,13 +309,24 @@ class _Columns(Cells):
             # At one German bank "Buchungstext" is the whole description, and not the kind of booking.
             kind = [index for index in kind if index != next(iter(longest), None)]
             chosen += [index for index in longest if index not in kind][:2]
+            if not longest:
+                kind += [index for index in range(self.width) if is_sorting(self._names[index])]
         fallback = next(iter(kind), None)
         return tuple(chosen), fallback
 
     def _continued(self, text: Sequence[int]) -> list[int]:
         """Give the columns without a name behind the last one of the description: it goes on in them."""
         after = range(text[-1] + 1, self.width) if text and self.table.header else ()
-        return list(takewhile(lambda index: not self._names[index] and index not in self._taken, after))
+        return list(takewhile(self._goes_on, after))
+
+    def _goes_on(self, index: int) -> bool:
+        is_free = not self._names[index] and index not in self._taken
+        return is_free and not self.holds(index, looks_like_amount, _ENOUGH)
+
+    def _is_owner(self, index: int) -> bool:
+        """Whether each of some rows has the same name: nobody is paid each time."""
+        cells = self.cells[index]
+        return len(cells) == len(self.records) >= 3 and len(set(cells)) == 1
 
     def _names_somebody(self, index: int) -> bool:
         """Whether cells have a word that is no reference such as 1U3C21GQ."""

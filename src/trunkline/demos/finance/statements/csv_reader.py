@@ -38,7 +38,7 @@ from trunkline.demos.finance.statements.statement import (
 
 _IBAN = re.compile(r"\b([A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)\b")
 _NUMBER = re.compile(
-    r"(?:account(?: number| no\.?)?|konto(?:nummer)?|compte(?:[^\d;]{0,40}?n[°o])?|cuenta|conto|rekening|"
+    r"(?:account(?: number| no\.?)?|konto(?:nummer)?|compte(?:[^\d;]{0,40}?\bn[°o])?|cuenta|conto|rekening|"
     r"card(?: number)?)"
     r"[:\s#]*([\dX*x][\dX*x \-/]{4,24}\d)",
     re.IGNORECASE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -278,9 +278,11 @@ def _assign(
         raise StatementError(
             f"it has several accounts ({numbers}): leave the account out, and each gets its own"
         )
+    # What a file calls by another number is another account, also if both end with the same digits.
+    in_file = {plain_number(one.account.number or "") for one in statements if one.account}
     found: list[tuple[LedgerAccount, Statement]] = []
     for statement in statements:
-        account = _one_account(accounts, statement, wanted, before, kind)
+        account = _one_account(accounts, statement, wanted, before, kind, in_file)
         if account is None:
             return None
         account = with_own_name(account, accounts)
@@ -295,6 +297,7 @@ def _one_account(
     wanted: str | None,
     before: Sequence[str],
     kind: AccountKind | None,
+    in_file: Collection[str],
 ) -> LedgerAccount | None:
     hint = statement.account or Account()
     counted = Counter(row.currency for row in statement.rows).most_common(1)
@@ -309,7 +312,8 @@ def _one_account(
         return known or new_account(hint, wanted, currency, kind)
     if hint.number:
         kind = hint.kind or kind or _kind_of_statement(statement)
-        known = find_account(accounts, hint.number) or find_by_end(accounts, hint.number, currency, kind)
+        others = [one for one in accounts if plain_number(one.number) not in in_file]
+        known = find_account(accounts, hint.number) or find_by_end(others, hint.number, currency, kind)
         return known or new_account(hint, hint.name, currency, kind)
     if hint.name:
         # Another bank's account may have the same name, and has a number then.
