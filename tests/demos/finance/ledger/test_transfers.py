@@ -204,3 +204,11 @@ def test_a_purchase_that_a_bank_pays_into_another_own_account_counts_once() -> N
     assert pairs(*unnamed)[2] == ("spend", None)
     unsaid = (("2026-03-02", 999, "SPOTIFY AB", "save"), lines[2])
     assert pairs(*unsaid)[1] == ("spend", None)
+
+
+def test_a_purchase_in_words_of_a_transfer_is_paired_with_what_came_in() -> None:
+    lines = (
+        ("2026-03-02", -50000, "Kartenzahlung Trade Republic", "main"),
+        ("2026-03-03", 50000, "Einzahlung", "save"),
+    )
+    assert pairs(*lines) == [("transfer", 2), ("transfer", 1)]

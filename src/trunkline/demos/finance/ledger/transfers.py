@@ -128,7 +128,8 @@ def _rank(out: Leg, into: Leg) -> _Rank | None:
         for one, other in ((out, into), (into, out))
     ):
         return None
-    if out.folded.strip().startswith(_AT_A_SHOP) and not (into.names_transfer or named[out.id]):
+    tells_transfer = out.names_transfer or into.names_transfer or named[out.id]
+    if out.folded.strip().startswith(_AT_A_SHOP) and not tells_transfer:
         return None
     evidence = _evidence(out, into) + _evidence(into, out)
     if not evidence and apart <= SAME_PERSON_WINDOW and _name_one_person(out, into):
