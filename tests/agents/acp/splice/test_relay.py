@@ -395,17 +395,23 @@ async def test_another_client_can_cancel_the_editors_turn(tmp_path: Path) -> Non
         assert end.stop_reason == "cancelled"
 
 
-async def test_a_turn_that_the_editor_cancels_may_end_without_a_word(tmp_path: Path) -> None:
+async def test_a_turn_that_is_cancelled_or_writes_a_file_may_end_without_a_word(tmp_path: Path) -> None:
     async with paired(tmp_path) as pair:
         await pair.new()
-        for cancels in (True, False):
+        for event in ("session/cancel", "fs/write_text_file", None):
             editor_id, heard = await pair.prompt("Work")
-            if cancels:
-                pair.editor.send(method="session/cancel", params={"sessionId": "native-1"})
-                await pair.agent.until(method="session/cancel")
+            if event == "session/cancel":
+                pair.editor.send(method=event, params={"sessionId": "native-1"})
+                await pair.agent.until(method=event)
+            elif event is not None:
+                params = {"sessionId": "native-1", "path": str(tmp_path / "a"), "content": "b"}
+                pair.agent.send(id=5, method=event, params=params)
+                await pair.editor.until(method=event)
+                pair.editor.send(id=5, result=None)
+                await pair.agent.until(id=5)
             pair.agent.send(id=heard["id"], result={"stopReason": "end_turn"})
             await pair.editor.until(id=editor_id)
-            assert bool(only(await pair.events(), ev.Notice)) is not cancels
+            assert bool(only(await pair.events(), ev.Notice)) is (event is None), event
 
 
 # -- ends --------------------------------------------------------------------------------------------

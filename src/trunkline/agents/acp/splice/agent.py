@@ -72,7 +72,7 @@ class OpenPrompt:
         self.stored = asyncio.Event()
         """Set when the end of its turn is stored."""
         self.may_be_mute = False
-        """Whether no word in its turn is no news: the editor cancelled it, or it was answered before that."""
+        """Whether its turn may be without a word: it was cancelled, answered before, or had requests."""
 
     @classmethod
     def of(cls, params: Params) -> OpenPrompt:

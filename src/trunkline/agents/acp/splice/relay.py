@@ -230,10 +230,13 @@ class Splice:
         if isinstance(message, Request):
             self._take_editor_request(message)
         elif isinstance(message, Notification) and message.method == "session/cancel":
-            session_id = as_object(message.params).get("sessionId")
-            for request in (one for waiting in self._open.values() for one in waiting):
-                if request.prompt is not None and request.params.get("sessionId") == session_id:
-                    request.prompt.may_be_mute = True
+            self._expect_no_words(message)
+
+    def _expect_no_words(self, message: Request | Notification) -> None:
+        session_id = as_object(message.params).get("sessionId")
+        for request in (one for waiting in self._open.values() for one in waiting):
+            if request.prompt is not None and request.params.get("sessionId") == session_id:
+                request.prompt.may_be_mute = True
 
     def _take_editor_request(self, message: Request) -> None:
         if self._connection is None or self._connection.ended.is_set():
@@ -285,6 +288,7 @@ class Splice:
         elif isinstance(message, Response):
             self._take_response(raw, message)
         elif isinstance(message, Request):
+            self._expect_no_words(message)
             self._requests.take(raw, message)
         elif method_in(raw) in JUDGED or methods_if_ambiguous(raw):
             return False  # Of an odd shape, so that the policy cannot judge what the editor might do.
