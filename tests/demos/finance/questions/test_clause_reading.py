@@ -617,3 +617,14 @@ def test_the_biggest_of_a_group_is_a_question_of_its_own(before: str) -> None:
         assert (step.what, step.by) == ("top", by)
     (step,) = read("How much did I spend on groceries in October?", "which is the biggest merchant?").steps
     assert (step.category, step.by, step.period) == ("Groceries", "merchant", OCTOBER)
+
+
+def test_a_month_that_is_not_over_is_compared_with_the_same_days_of_the_month_before() -> None:
+    for text in (
+        "did I spend more this month than the month before",
+        "compare this month with the month before",
+    ):
+        (step,) = read(text).steps
+        assert step.against == Period(date(2026, 10, 1), date(2026, 10, 18))
+    (step,) = read("how much did I spend this month and the month before").steps
+    assert step.period == Period(date(2026, 10, 1), TODAY)

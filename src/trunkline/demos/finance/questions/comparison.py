@@ -17,6 +17,7 @@ _A_YEAR_BEFORE = re.compile(
     r"\ba year (?:before|earlier)\b"
 )
 _BEFORE = re.compile(r"\b(?:in |for )?the (month|week|year) before\b(?! \w)", re.IGNORECASE)
+_COMPARES = re.compile(r"\b(?:than|compare[ds]?|versus|vs|against)\b", re.IGNORECASE)
 _UNIT_BEFORE = re.compile(r"\b(?:month|week|quarter|year|period|one|time)s? before\b|\bbefore (?:that|it)\b")
 
 
@@ -112,10 +113,13 @@ def _is_year_for_less(period: Period, other: Period) -> bool:
 def name_period_before(text: str, last: Period | None, today: date) -> str:
     """Write the days of "the month before": before the period that a text names, else before the last one."""
     found = _BEFORE.search(text)
-    last = next((one.period for one in find_periods(text.lower(), today)), last)
+    named = next((one.period for one in find_periods(text.lower(), today)), None)
+    last = named or last
     if found is None or last is None:
         return text
     if found[1].lower() == "month":
+        if named == Period(today.replace(day=1), today) and _COMPARES.search(text):
+            return text  # A month that is not over is compared with the same days.
         period = month_of(last.start, 1)
     elif found[1].lower() == "year":
         period = Period(date(last.start.year - 1, 1, 1), date(last.start.year - 1, 12, 31))
