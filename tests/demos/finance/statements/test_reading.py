@@ -259,6 +259,15 @@ def test_fees_count_also_when_the_first_file_with_the_header_had_none() -> None:
     assert plan(ledger, later).counts == "0 new, 2 known"
 
 
+def test_a_booking_that_is_known_without_its_fee_does_not_come_a_second_time() -> None:
+    header = "Date,Description,Amount,Fee,Currency,Balance\n"
+    cash = "2026-09-01,Cash,-100.00,2.50,EUR,400.00\n"
+    ledger = new_ledger()
+    bring(ledger, f"{header}{cash}2026-09-02,Aldi,-30.00,0.00,EUR,370.00\n", account="App")
+    longer = f"{header}2026-08-31,Lidl,-1.00,0.00,EUR,502.50\n{cash}2026-09-02,Aldi,-30.00,0.00,EUR,370.00\n"
+    assert plan(ledger, longer).counts == "1 new, 2 known"
+
+
 SECTION = (
     '"Umsätze {}";"Zeitraum: 01.10.2026";\n\n"Buchungstag";"Buchungstext";"Umsatz in EUR";\n'
     '"30.10.2026";"Auftraggeber: {}";"-23,45";\n"29.10.2026";"Auftraggeber: Firma";"-300,00";\n'

@@ -114,7 +114,7 @@ def _read_csv(
     if other_signs or (kept is not None and _has_other_days(table, kept)):
         kept = None  # Another bank with the same header, it seems: what was kept is of the first one.
     if kept is not None:
-        kept = _with_fees(table, kept)
+        kept = _with_fees(db, table, kept)
     wanted = account or _answered_account(answers)
     above = " ".join(cell for record in table.preamble for cell in record.cells)
     kind = _kind_of(file, wanted, answers, above) or _kind_before(db, kept)
@@ -162,12 +162,28 @@ def _read_csv(
     return ReadFile("csv", found, table.fingerprint, mapping)
 
 
-def _with_fees(table: Table, kept: CsvMapping) -> CsvMapping:
-    """Give a kept mapping with the column of fees, where this is the first file in which some were taken."""
+def _with_fees(db: sqlite3.Connection, table: Table, kept: CsvMapping) -> CsvMapping:
+    """Give a kept mapping with the column of fees, where this is the first file that proves them."""
     if kept.fee is not None or kept.balance is None:
         return kept
     draft = draft_mapping(table)
-    return msgspec.structs.replace(kept, fee=draft.fee) if draft.amount == kept.amount else kept
+    if draft.fee is None or draft.amount != kept.amount:
+        return kept
+    with_fees = msgspec.structs.replace(kept, fee=draft.fee)
+    # A booking that the ledger has without its fee would come a second time, with the fee.
+    alone, less = (_bookings(table, mapping) for mapping in (kept, with_fees))
+    ledger = "SELECT account_id, posted, amount, description FROM transactions"
+    known = {tuple(row[1:]) for row in db.execute(ledger) if row[0] in kept.accounts}
+    return kept if known & (alone - less) else with_fees
+
+
+def _bookings(table: Table, mapping: CsvMapping) -> set[tuple[str, int, str]]:
+    statements = read_csv(table, mapping).statements
+    return {
+        (row.posted.isoformat(), row.amount, row.description)
+        for statement in statements
+        for row in statement.rows
+    }
 
 
 def _still_fits(read: CsvStatement) -> bool:
