@@ -388,6 +388,12 @@ def test_a_text_that_is_called_a_file_is_no_path_and_takes_no_time() -> None:
     assert not decide(Permissions(policy), input={"file": longer}), "a program may shorten it"
 
 
+@pytest.mark.parametrize("first", ["/home/me/.ssh/my key", "~/.ssh/key", "home/.ssh/key", "/" + "a" * 5000])
+def test_a_list_of_paths_that_is_too_long_for_one_is_judged_by_its_first(first: str) -> None:
+    policy = Policy(default="allow", rules=(Rule(decision="deny", path="**"),))
+    assert not decide(Permissions(policy), input={"file": first + "\nother" * 1000})
+
+
 def test_a_call_of_several_kinds_is_judged_by_the_strictest_verdict(tmp_path: Path) -> None:
     policy = Policy.allow_reads().also(Rule(decision="deny", kind="execute"))
     assert judged(policy, tmp_path, kind="read") is True

@@ -66,9 +66,9 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     def named_paths(self) -> tuple[str, ...]:
         """The paths of the call: those that the agent gives, and those among the arguments.
 
-        What is called a file may be its text.
+        What is called a file may be its text, or a list.
         """
-        named = (path for path in map(_shorten, paths_of(self.input)) if len(path) <= _LONGEST_PATH)
+        named = (path for path in map(_path_in, paths_of(self.input)) if path is not None)
         return tuple(dict.fromkeys((*self.paths, *named)))
 
     @property
@@ -281,9 +281,15 @@ def _with_resolved(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
     return (*paths, *(_resolve(path) for path in joined if os.path.isabs(path)))
 
 
-def _shorten(path: str) -> str:
-    """Leave out what leads nowhere in a long path, as a program may before it opens the file."""
-    return os.path.normpath(path) if len(path) > _LONGEST_PATH else path
+def _path_in(text: str) -> str | None:
+    """Give a path, or what a text that is too long for one begins with; None where that is no path."""
+    if len(text) <= _LONGEST_PATH:
+        return text
+    # A program may leave out what leads nowhere before it opens the file.
+    if len(path := os.path.normpath(text)) <= _LONGEST_PATH:
+        return path
+    line = text.partition("\n")[0][:_LONGEST_PATH]
+    return line if line.startswith(("/", "~")) or ("/" in line and " " not in line) else None
 
 
 def _resolve(path: str) -> str:
