@@ -135,6 +135,8 @@ def test_income_is_told_by_its_source() -> None:
         (step,) = read_question(text, words, TODAY).steps
         assert (step.what, step.category) == ("income", source)
     assert "by a category" in (read_question("how much income from groceries", words, TODAY).problem or "")
+    both = read_question("how much salary and interest did I get in October", words, TODAY)
+    assert "one by one" in (both.problem or "")
 
 
 @pytest.mark.parametrize(

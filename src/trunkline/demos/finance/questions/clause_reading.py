@@ -281,7 +281,11 @@ class ClauseReader:
         if what == "compare":
             return self._compare(inherited, values)
         if what == "income" and _SALARY.search(self.words):
-            values["category"] = "Salary"
+            other = values.setdefault("category", "Salary")
+            if other != "Salary":
+                return Reading(
+                    problem=f"I can do that for one at a time: ask about Salary and {other} one by one."
+                )
         if what == "share" and not ("category" in values or "merchant" in values):
             what = "breakdown"  # Its table has the share of each part.
         values = self._shape(what, inherited, values.get("category")) | values
