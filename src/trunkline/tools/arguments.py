@@ -209,9 +209,9 @@ def _read(name: str, wanted: Any, given: Any) -> dict[str, Any]:
 def _explain(message: str) -> str:
     """Name the argument that is wrong, and what it must be."""
     found = _AT.fullmatch(message)
-    said, at = (message, "") if found is None else (found[1], found[2])
-    if not at and (whole := _OF_ARGUMENT.fullmatch(said)) is not None:
+    problem, at = (message, "") if found is None else (found[1], found[2])
+    if not at and (whole := _OF_ARGUMENT.fullmatch(problem)) is not None:
         missing = whole[1].startswith("missing")
         return f"the argument {whole[2]!r} is missing" if missing else f"it has no argument {whole[2]!r}"
-    said = said[:1].lower() + said[1:]
-    return f"the argument {at!r}: {said}" if at else f"its arguments: {said}"
+    problem = problem[:1].lower() + problem[1:]
+    return f"the argument {at!r}: {problem}" if at else f"its arguments: {problem}"

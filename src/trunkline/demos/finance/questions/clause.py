@@ -170,7 +170,11 @@ def _take_excluded(clause: Clause) -> None:
     """Take out the names of "without rent" and "except for Rewe and Lidl": they are what does not count."""
     spans = [found.span() for found in _EXCLUDED.finditer(clause.text)]
     at = [found.start() for found in _MARK.finditer(clause.text)]
-    out = {number for number, place in enumerate(at) if any(start <= place < end for start, end in spans)}
+    out = {
+        number
+        for number, word_start in enumerate(at)
+        if any(start <= word_start < end for start, end in spans)
+    }
     clause.excluded = tuple(dict.fromkeys(clause.names[number][1] for number in sorted(out)))
     clause.names = [name for number, name in enumerate(clause.names) if number not in out]
     clause.text = _EXCLUDED.sub(mark("excluded"), clause.text)
