@@ -3,6 +3,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,26 @@ def test_the_agent_ends_with_a_command_that_is_terminated(words: str, tmp_path: 
             assert process.wait(SECONDS) == 128 + signal.SIGTERM
     finally:
         os.close(reading)
+
+
+_TWICE = """
+import asyncio, signal, sys
+from trunkline.cli import signals
+signals._TWICE_WITHIN = float(sys.argv[1])
+
+async def main():
+    heard = asyncio.Event()
+    with signals.handle_signals(lambda number: heard.set()):
+        signal.raise_signal(signal.SIGTERM)
+        await heard.wait()
+    signal.raise_signal(signal.SIGTERM)
+
+asyncio.run(main())
+sys.exit(143)
+"""
+
+
+@pytest.mark.parametrize(("within", "code"), [("60", 143), ("0", -signal.SIGTERM)])
+def test_a_signal_that_comes_twice_is_one_unless_the_end_takes_long(within: str, code: int) -> None:
+    program = [sys.executable, "-c", _TWICE, within]
+    assert subprocess.run(program, timeout=SECONDS, check=False).returncode == code

@@ -16,6 +16,8 @@ _HELD_UP = 0.5
 """Seconds that a Ctrl-C waits for the event loop until the next one interrupts what holds it up."""
 _ENDS_WITHIN = 5.0
 """Seconds that SIGTERM and a closed window wait for it: they come only once."""
+_TWICE_WITHIN = 1.0
+"""Seconds in which a signal that came again is the same one: a window that closes sends its signal twice."""
 _BLOCKS = (
     "the agent holds up everything else, and is interrupted: "
     "write `def` instead of `async def`, or `await asyncio.to_thread(...)` for what takes long"
@@ -37,6 +39,8 @@ def handle_signals(handler: Callable[[signal.Signals], None]) -> Generator[None]
     """When Ctrl-C was pressed since the loop heard of one."""
     ends: dict[int, tuple[float, threading.Timer]] = {}
     """When another signal came that the loop has not heard of, and what sends it again."""
+    heard: dict[int, float] = {}
+    """When the loop heard of another signal."""
 
     def on_arrival(number: int, frame: object) -> None:
         unheard.append(time.monotonic())
@@ -65,6 +69,7 @@ def handle_signals(handler: Callable[[signal.Signals], None]) -> Generator[None]
             if number not in ends:
                 return
             ends.pop(number)[1].cancel()
+            heard[number] = time.monotonic()
         if number is signal.SIGHUP:
             _discard_terminals(terminals)
         handler(number)
@@ -89,8 +94,21 @@ def handle_signals(handler: Callable[[signal.Signals], None]) -> Generator[None]
     finally:
         for number in handled:
             loop.remove_signal_handler(number)
+            if number in heard:
+                signal.signal(number, _end_again(heard[number]))
         for _, again in ends.values():
             again.cancel()
+
+
+def _end_again(heard: float) -> Callable[[int, object], None]:
+    """Make the handler of a signal by which the command ends already."""
+
+    def on_signal(number: int, frame: object) -> None:
+        if time.monotonic() - heard > _TWICE_WITHIN:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    return on_signal
 
 
 def hang_up() -> bool:
