@@ -16,7 +16,7 @@ from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import ServedAgents, name_agents
 from trunkline.server.app import FrontEnd, Server
 from trunkline.server.limits import Limits
-from trunkline.server.routes import health, page, page_files
+from trunkline.server.routes import health, login, page
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiFrontEnd
 from trunkline.server.routes.aisdk import BARE_PATHS, TEXT_PATHS, AisdkFrontEnd
@@ -24,8 +24,8 @@ from trunkline.server.routes.completions import CompletionRoutes
 from trunkline.server.routes.export import ExportRoutes
 from trunkline.server.routes.health import HealthRoutes
 from trunkline.server.routes.inspector import InspectorRoutes
-from trunkline.server.routes.page import PageRoutes
-from trunkline.server.routes.page_files import PAGE_PATHS, PageFiles
+from trunkline.server.routes.login import PageRoutes
+from trunkline.server.routes.page import PAGE_PATHS, PageFiles
 from trunkline.server.routes.session_changes import SessionChanges
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.routes.unified import UnifiedRoutes
@@ -129,10 +129,10 @@ def asgi(
         hosts=Hosts(_listed(allow_hosts)),
         origins=Origins(_listed(allow_origins)),
         logins=logins,
-        open_paths=(*health.OPEN_PATHS, *page.OPEN_PATHS, *page_files.OPEN_PATHS),
+        open_paths=(*health.OPEN_PATHS, *login.OPEN_PATHS, *page.OPEN_PATHS),
         page_paths=PAGE_PATHS,
         text_paths=TEXT_PATHS,
-        bare_paths=(*BARE_PATHS, *page.BARE_PATHS),
+        bare_paths=(*BARE_PATHS, *login.BARE_PATHS),
     )
 
 
