@@ -1,6 +1,5 @@
-"""A session at an agent: made, loaded, lost, forked, its options, and the end of an unused process."""
+"""A session at an agent: made, loaded, lost, forked, and its options."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ import pytest
 
 from tests.agents.acp.scripted import received
 from tests.agents.acp.worlds import ask, notices_of, world
-from tests.hubs import collect, events_of, only, text_of, until
-from tests.process_state import is_alive
+from tests.hubs import collect, events_of, only, text_of
 from trunkline import events as ev
-from trunkline.commands import Answer, Prompt, Rewind, SetConfig
+from trunkline.commands import Prompt, Rewind, SetConfig
 from trunkline.errors import (
     AgentError,
     AuthenticationRequired,
@@ -315,25 +313,3 @@ async def test_going_back_to_the_beginning_sends_nothing_again(tmp_path: Path) -
         events = await collect(session, "recall")
         assert json.loads(text_of(events)) == [["user", "recall"]]
         assert notices_of(events) == []
-
-
-async def test_an_unused_process_ends_and_the_next_prompt_loads_the_session(tmp_path: Path) -> None:
-    async with world(tmp_path, idle_close=0.3) as here:
-        session = await here.hub.create()
-        pid = int(await ask(session, "pid"))
-        await until(lambda: not is_alive(pid))
-        assert len(json.loads(await ask(session, "recall"))) == 3
-        assert len(here.sent("session/new")) == 1
-        assert notices_of(await events_of(session)) == []
-
-
-async def test_a_session_that_a_person_uses_is_not_idle(tmp_path: Path) -> None:
-    async with world(tmp_path, idle_close=0.2) as here:
-        session = await here.hub.create()
-
-        async def yes(asked: ev.Asked) -> None:
-            await asyncio.sleep(0.6)
-            await session.answer(Answer(question_id=asked.question_id, option_id="y"))
-
-        assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
-        assert len(here.sent("initialize")) == 1

@@ -12,7 +12,7 @@ from trunkline.agents.acp.process_pool import AgentProcesses
 
 
 @asynccontextmanager
-async def processes(*, shared: bool = False, idle: float = 60.0) -> AsyncGenerator[AgentProcesses]:
+async def processes(*, shared: bool = False, spare_idle: float = 60.0) -> AsyncGenerator[AgentProcesses]:
     """The processes of a scripted agent."""
 
     async def start(cwd: str | None) -> AgentConnection:
@@ -21,7 +21,7 @@ async def processes(*, shared: bool = False, idle: float = 60.0) -> AsyncGenerat
         await connection.start()
         return connection
 
-    made = AgentProcesses(start, shared=shared, idle=idle)
+    made = AgentProcesses(start, shared=shared, spare_idle=spare_idle)
     try:
         yield made
     finally:
@@ -68,7 +68,7 @@ async def test_a_process_that_hangs_at_its_start_holds_up_nobody_else() -> None:
         await connection.start()
         return connection
 
-    pool = AgentProcesses(start, shared=False, idle=60.0)
+    pool = AgentProcesses(start, shared=False, spare_idle=60.0)
     first = asyncio.create_task(pool.take())
     try:
         await soon(started.wait())
@@ -106,7 +106,7 @@ async def test_a_process_that_could_not_be_used_yet_waits_for_the_next_who_asks(
 
 
 async def test_a_process_that_nobody_takes_ends_after_a_while() -> None:
-    async with processes(idle=0.05) as pool:
+    async with processes(spare_idle=0.05) as pool:
         spare = await pool.prepare()
         await until(spare.ended.is_set)
 

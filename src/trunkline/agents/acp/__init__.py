@@ -5,10 +5,11 @@
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end, stderr
 * ``errors``: why an agent did not start, and what its own errors mean
 * ``held_updates``: keeps updates within limits: a replay, or what waits until a message is decided
+* ``idle_close``: ends the process of a session that nobody uses
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer
 * ``mcp_servers``: the client's MCP servers, as far as the agent can use them
-* ``native_session``: one of our sessions at an agent: process, id and options; opened again, ended when idle
-* ``process_pool``: the processes of one agent: one for each session, or one for all
+* ``native_session``: one of our sessions at an agent: process, id and options; reopened in another process
+* ``process_pool``: the processes of one agent: one for each session, or one for all; the spare one
 * ``prompt_blocks``: a prompt as the blocks that the agent takes; pure
 * ``refeed``: a conversation as text, for an agent that does not remember it; pure
 * ``registry``: the agents of the public registry, and the commands that start them

@@ -126,7 +126,7 @@ class AcpAgent:
         if self._processes is None:
             idle = self.settings.idle_close
             self._processes = AgentProcesses(
-                self._start, shared=self._shared, idle=idle if idle is not None else 1800.0
+                self._start, shared=self._shared, spare_idle=1800.0 if idle is None else idle
             )
         return self._processes
 

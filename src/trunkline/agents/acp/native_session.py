@@ -1,4 +1,4 @@
-"""One of our sessions at an agent: its process, its id there, its options; opened again, ended when idle.
+"""One of our sessions at an agent: its process, its id there, its options; opened again in another process.
 
 The journal is the history. The agent's id of the session is kept with ours; when its process is gone, another
 one is started and told to load that session. What it replays then is skipped: the journal knows more.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from trunkline import events as ev
 from trunkline.agents.acp.connection import AgentConnection
 from trunkline.agents.acp.held_updates import HeldUpdates, KeptUpdates
+from trunkline.agents.acp.idle_close import IdleClose
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.mcp_servers import usable_servers
 from trunkline.agents.acp.requests.session_requests import AgentRequests
@@ -72,9 +73,9 @@ class NativeSession:
         """Whether the agent does not know the conversation so far."""
         self.held = HeldUpdates(self._emit_update)
         self.lock = asyncio.Lock()
+        self.idle_close = IdleClose(agent.settings.idle_close, self.events, self.lock, self._end_unused)
         self._ending: asyncio.Task[None] | None = None
         """Ends a process that did not stop, or that nobody uses."""
-        self._idle_timer: asyncio.TimerHandle | None = None
         self._loading = False
         self._opened = False
         self._noisy: AgentConnection | None = None
@@ -389,23 +390,8 @@ class NativeSession:
         if self._ending is not None:
             await asyncio.wait({self._ending})
 
-    def start_idle_timer(self) -> None:
-        """Count the time anew after which the process of a session that nobody uses is ended."""
-        self.cancel_idle_timer()
-        if (seconds := self._agent.settings.idle_close) is not None:
-            self._idle_timer = asyncio.get_running_loop().call_later(seconds, self._close_idle)
-
-    def cancel_idle_timer(self) -> None:
-        """Leave the process alone, however long it takes."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-        self._idle_timer = None
-
-    def _close_idle(self) -> None:
-        """End the process of a session that nobody uses; the next prompt loads it again."""
-        if self.events.is_busy or self.lock.locked():
-            self.start_idle_timer()
-        elif self.is_running:
+    def _end_unused(self) -> None:
+        if self.is_running:
             log.info("%s is not used and is closed", self._agent.card.name)
             self.end_soon(self.release_process())
 

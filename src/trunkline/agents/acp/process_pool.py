@@ -1,7 +1,8 @@
 """The processes of one ACP agent: one for each session, or one for all of them.
 
-The process that did the first handshake waits for the first session, if that is in the same folder. One that
-no session uses ends after a while. A process that ended is replaced by its session, in ``native_session``.
+The process that did the first handshake is the spare one: it waits for the first session, if that is in the
+same folder, and ends after a while. What ends the process of an unused session is in ``idle_close``, and a
+process that ended is replaced by its session, in ``native_session``.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ class AgentProcesses:
     """Starts, hands out and ends the processes of an agent."""
 
     def __init__(
-        self, start: Callable[[str | None], Awaitable[AgentConnection]], *, shared: bool, idle: float
+        self, start: Callable[[str | None], Awaitable[AgentConnection]], *, shared: bool, spare_idle: float
     ) -> None:
         """Use ``start`` to get a process that is ready, in a folder (None: the agent's own).
 
-        One that is not used ends after ``idle`` seconds.
+        The spare one, which waits for its first session, ends after ``spare_idle`` seconds.
         """
         self._start = start
         self._shared = shared
-        self._idle = idle
+        self._spare_idle = spare_idle
         self._spare: AgentConnection | None = None
         self._users: dict[AgentConnection, int] = {}
         self._retired: set[AgentConnection] = set()
@@ -128,7 +129,7 @@ class AgentProcesses:
             self._timer.cancel()
         self._spare, self._timer = connection, None
         if connection is not None:
-            self._timer = asyncio.get_running_loop().call_later(self._idle, self._close_spare)
+            self._timer = asyncio.get_running_loop().call_later(self._spare_idle, self._close_spare)
 
     def _close_spare(self) -> None:
         spare = self._spare

@@ -60,7 +60,7 @@ class SessionPrompts:
         await self._native.wait_for_end()
         async with self._native.lock:
             connection = await self._native.open()
-        self._native.start_idle_timer()
+        self._native.idle_close.schedule()
         return connection
 
     async def set_config(self, options: tuple[ConfigOption, ...]) -> tuple[ConfigOption, ...]:
@@ -111,7 +111,7 @@ class SessionPrompts:
         blocks = await self._blocks(prompt, connection, ctx)
         # It raises if the process has ended meanwhile: then no turn has begun at the agent.
         self._prompt = future = self._ask(prompt, blocks, connection)
-        native.cancel_idle_timer()
+        native.idle_close.cancel()
         self._events.begin(ctx)
         native.decoder.begin_turn(ctx.turn_id, blocks)
         stop_reason, stderr = "failed", connection.stderr
@@ -140,7 +140,7 @@ class SessionPrompts:
         finally:
             native.held.release()
             self._events.end(stop_reason, prompt=future)
-            native.start_idle_timer()
+            native.idle_close.schedule()
 
     async def _blocks(
         self, prompt: Prompt, connection: AgentConnection, ctx: TurnContext
@@ -300,7 +300,7 @@ class SessionPrompts:
 
     async def close(self) -> None:
         """Let go of the session in this process; it can be loaded again."""
-        self._native.cancel_idle_timer()
+        self._native.idle_close.cancel()
         self._events.close()
         await self._native.wait_for_end()
         running = self._prompt is not None and not self._prompt.done()

@@ -42,7 +42,7 @@ class OneProcess(AgentProcesses):
     """The editor's process: it is started once, and stays the same after its end."""
 
     def __init__(self, start: Callable[[str | None], Awaitable[AgentConnection]]) -> None:
-        super().__init__(start, shared=True, idle=_NEVER)
+        super().__init__(start, shared=True, spare_idle=_NEVER)
         self._one: AgentConnection | None = None
 
     async def take(self, cwd: str | None = None) -> AgentConnection:
@@ -231,7 +231,7 @@ class SplicePrompts(SessionPrompts):
 
     async def close(self) -> None:
         """Let go of the session here; the editor has it open still."""
-        self._native.cancel_idle_timer()
+        self._native.idle_close.cancel()
         self._events.close()
         await self._native.requests.close()
         await self._native.release_process()
