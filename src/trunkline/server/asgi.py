@@ -24,8 +24,8 @@ from trunkline.server.routes.completions import CompletionRoutes
 from trunkline.server.routes.export import ExportRoutes
 from trunkline.server.routes.health import HealthRoutes
 from trunkline.server.routes.inspector import InspectorRoutes
-from trunkline.server.routes.login import PageRoutes
-from trunkline.server.routes.page import PAGE_PATHS, PageFiles
+from trunkline.server.routes.login import LoginRoutes
+from trunkline.server.routes.page import PAGE_PATHS, PageFiles, PageRoutes
 from trunkline.server.routes.session_changes import SessionChanges
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.routes.unified import UnifiedRoutes
@@ -111,7 +111,8 @@ def asgi(
     front_ends: list[FrontEnd] = [
         HealthRoutes(served),
         PageFiles(),
-        PageRoutes(served, logins, ring),
+        PageRoutes(served, has_login=logins is not None),
+        LoginRoutes(logins, ring),
         SessionChanges(served),
         CompletionRoutes(served),
         ExportRoutes(served),

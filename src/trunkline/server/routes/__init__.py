@@ -16,9 +16,9 @@
 * ``export``: ``/sessions/SESSION/export``: a session as a file
 * ``health``: ``/healthz`` and ``/readyz``
 * ``inspector``: ``/sessions/SESSION/inspect`` and ``/wire``: one turn on every wire, the lines of an agent
-* ``login``: ``/login``, ``/logout`` and ``/page``: with what the page begins
+* ``login``: ``/login`` and ``/logout``: a code or a token becomes the cookie of a browser
 * ``opening``: streams that are being opened, of ``/agui`` and ``/api/chat``
-* ``page``: ``/`` and ``/assets/``: the files of the page, with their headers
+* ``page``: ``/``, ``/assets/`` and ``/page``: the files of the page, and what it asks first
 * ``session_changes``: ``/sessions``: begin, rename, fork
 * ``session_status``: what a session in the list is doing
 * ``sessions``: ``/sessions``: list, read, follow, command

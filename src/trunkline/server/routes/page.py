@@ -1,22 +1,29 @@
-"""The files of the page: ``/`` and ``/assets/``, from the package.
+"""The page: its files at ``/`` and ``/assets/``, and ``/page`` for who it is and what is served.
 
-They need no token, as they are the same for everybody. What a page may load and do is said by the headers:
-only what this server sends, no script or style inside the document, and no frame around it.
+The files need no token, as they are the same for everybody. What the page may load and do is said by its
+headers: only what this server sends, no script or style inside the document, and no frame around it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trunkline.server.errors import HttpError
+from trunkline._version import __version__
+from trunkline.server.agents import ServedAgent, ServedAgents
+from trunkline.server.errors import HttpError, refusal_of
+from trunkline.server.responses import json_response
+from trunkline.server.security.tokens import ALL_SCOPES, access_of
+from trunkline.session.hub import Hub
 
 OPEN_PATHS = ("/", "/assets/")
 """Paths that need no token."""
@@ -123,3 +130,80 @@ def _respond(request: Request, file: PageFile) -> Response:
     if etag in known or "*" in known:
         return Response(status_code=304, headers=headers)
     return Response(file.data, headers=headers, media_type=file.media_type)
+
+
+class PageRoutes:
+    """The route from which the page learns who it is and what is served."""
+
+    def __init__(self, agents: ServedAgents, *, has_login: bool = True) -> None:
+        """Describe agents; without a login of ours the page does not offer to log out."""
+        self._agents = agents
+        self._has_login = has_login
+        self._preparing: dict[str, asyncio.Task[None]] = {}
+        agents.before_close.append(self._close)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Give the address."""
+        return [Route("/page", self.page, methods=["GET"])]
+
+    async def page(self, request: Request) -> Response:
+        """Say who the page is, what it may do and which agents are served."""
+        access = access_of(request.scope)
+        limits = self._agents.limits
+        found = {
+            "version": __version__,
+            "principal": access.principal,
+            "scopes": [scope for scope in sorted(ALL_SCOPES) if scope in access.scopes],
+            "login": self._has_login,
+            "agents": _tell_apart(await asyncio.gather(*map(self._describe, self._agents.by_name.values()))),
+            "limits": {"body_bytes": limits.body_bytes, "keep_alive_seconds": limits.keep_alive_seconds},
+        }
+        return json_response(found)
+
+    async def _describe(self, served: ServedAgent) -> dict[str, Any]:
+        """Describe an agent; one that does not say in time what it is has a placeholder, and is not ready."""
+        hub = await self._agents.hub(served.name)
+        ready, failure = await self._prepare(served.name, hub)
+        card = served.agent.card
+        prompt = card.prompt
+        return {
+            "name": served.name,
+            "title": card.title or served.name,
+            "description": card.description,
+            "commands": card.commands,
+            "options": card.options,
+            "prompt": {"image": prompt.image, "audio": prompt.audio, "embedded": prompt.embedded_context},
+            "ready": ready,
+            "error": failure,
+        }
+
+    async def _prepare(self, name: str, hub: Hub) -> tuple[bool, str | None]:
+        """Wait a while for an agent's real card; give whether it is there, and what went wrong."""
+        task = self._preparing.get(name)
+        if task is None:
+            task = asyncio.create_task(hub.prepare_agent(), name=f"trunkline prepares {name}")
+            self._preparing[name] = task
+        await asyncio.wait({task}, timeout=self._agents.limits.open_seconds)
+        if not task.done():
+            return False, None
+        # One that failed is asked again with the next request.
+        self._preparing.pop(name, None)
+        error = task.exception()
+        if error is None:
+            return True, None
+        return False, refusal_of(error if isinstance(error, Exception) else Exception()).message
+
+    async def _close(self) -> None:
+        tasks = list(self._preparing.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _tell_apart(agents: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Add their names to the titles that several agents have."""
+    titles = Counter(agent["title"] for agent in agents)
+    return [
+        {**agent, "title": f"{agent['title']} ({agent['name']})"} if titles[agent["title"]] > 1 else agent
+        for agent in agents
+    ]
