@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from trunkline.conformance.acp.stdio_client import Line, Message, StdioClient, same, text
-from trunkline.conformance.table import NotApplicable, Table, fail
+from trunkline.conformance.table import NotApplicable, Table, fail, need
 
 _SPEC = "https://agentclientprotocol.com/protocol/v1"
 _JSONRPC = "https://www.jsonrpc.org/specification"
@@ -64,6 +64,7 @@ HISTORY = frozenset(
         "plan",
     }
 )
+STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 
 
 _TRANSCRIPT = 40
@@ -113,6 +114,12 @@ def result_of(reply: Message | None, what: str) -> Any:
     if "error" in reply or "result" not in reply:
         fail(f"{what} was refused: {reply.get('error')}")
     return reply["result"]
+
+
+def check_stopped(reply: Message | None, what: str) -> None:
+    """Fail unless a prompt was answered with a stop reason."""
+    reason = result_of(reply, what).get("stopReason")
+    need(reason in STOP_REASONS, f"the stop reason of {what} is {reason!r}")
 
 
 class Kit(ExitStack):
@@ -286,6 +293,19 @@ class Kit(ExitStack):
 
     # -- the other processes -----------------------------------------------------------------------
 
+    def spawn_greeted(self) -> StdioClient:
+        """Start a process of the agent for one check, and initialize it."""
+        client = self.spawn()
+        params: Message = {"protocolVersion": 1, "clientCapabilities": {}}
+        result_of(client.request("initialize", params), "initialize")
+        return client
+
+    def open_in(self, client: StdioClient) -> str:
+        """Begin a session in such a process."""
+        _ = self.session
+        params: Message = {"cwd": str(self.subject.folder), "mcpServers": []}
+        return result_of(client.request("session/new", params), "session/new")["sessionId"]
+
     @cached_property
     def login(self) -> tuple[StdioClient, Message]:
         """A process of an agent that may want a login, and its greeting."""
@@ -298,11 +318,8 @@ class Kit(ExitStack):
     @cached_property
     def unanswering(self) -> StdioClient:
         """A process whose questions wait until a check answers them."""
-        client = self.spawn()
+        client = self.spawn_greeted()
         client.answer["session/request_permission"] = lambda params: None
-        result_of(
-            client.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}}), "initialize"
-        )
         return client
 
     @cached_property

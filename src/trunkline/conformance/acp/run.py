@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from trunkline.conformance.acp import (
-    robust_requirements,
-    session_requirements,
+from trunkline.conformance.acp import (  # isort: skip
+    # Each adds its requirements when it is imported: a plain turn comes first, bad input last.
     turn_requirements,
+    tool_requirements,
+    session_requirements,
     wire_requirements,
 )
 from trunkline.conformance.acp.kit import TABLE, AgentUnderTest, Kit
 from trunkline.conformance.table import Requirement, Verdict
 
-_FILL_THE_TABLE: Final = (wire_requirements, session_requirements, turn_requirements, robust_requirements)
-"""Each adds its requirements when it is imported."""
+_FILL_THE_TABLE: Final = (turn_requirements, tool_requirements, session_requirements, wire_requirements)
 
 _LAST_WORDS = 10
 

@@ -22,6 +22,21 @@ def tells_sessions_apart(kit: Kit) -> None:
     need(kit.new_session() != kit.session_id, "both have the same id")
 
 
+@requirement("SESSION-003", "A", "A relative cwd is refused.")
+def wants_an_absolute_folder(kit: Kit) -> None:
+    reply = kit.open_session(cwd="some/folder")
+    need(reply is not None, "there is no answer")
+    need("error" in (reply or {}), f"it is taken: {reply}")
+
+
+@requirement("SESSION-004", "A", "A prompt in a session that is not there is refused.")
+def knows_its_sessions(kit: Kit) -> None:
+    words, _ = kit.words(), kit.session_id
+    reply = kit.prompt("no-such-session", words)
+    need(reply is not None, "there is no answer")
+    need("error" in (reply or {}), f"it is taken: {reply}")
+
+
 @requirement("ADDDIRS-001", "C", "A session may have more folders.")
 def takes_more_folders(kit: Kit) -> None:
     kit.offered("sessionCapabilities", "additionalDirectories")
@@ -71,6 +86,15 @@ def answers_a_load(kit: Kit) -> None:
     reply, _, _ = reopen(kit, "session/load", mcpServers=[])
     result = result_of(reply, "session/load")
     need(isinstance(result, dict), f"it is {result!r}")
+
+
+@requirement("LOAD-004", "C", "Loading a session that is not there is refused.")
+def loads_nothing_unknown(kit: Kit) -> None:
+    kit.offered("loadSession")
+    params: Message = {"sessionId": "no-such-session", "cwd": str(kit.subject.folder), "mcpServers": []}
+    reply = kit.agent.request("session/load", params)
+    need(reply is not None, "there is no answer")
+    need("error" in (reply or {}), f"it is answered with {reply}")
 
 
 @requirement("RESUME-001", "C", "A session can be resumed, also without naming MCP servers.")
@@ -135,6 +159,21 @@ def closes_busy_sessions(kit: Kit) -> None:
     kit.agent.start("session/close", {"sessionId": session_id})
     reason = result_of(kit.agent.wait(prompt_id), "the prompt of a closed session").get("stopReason")
     need(reason == "cancelled", f"the stop reason is {reason!r}")
+
+
+@requirement("CAP-001", "A", "A method of a capability that is not advertised is refused.")
+def does_what_it_offers(kit: Kit) -> None:
+    offers: Message = kit.greeted.get("agentCapabilities") or {}
+    more: Message = offers.get("sessionCapabilities") or {}
+    folder: Message = {"sessionId": "no-such-session", "cwd": str(kit.subject.folder), "mcpServers": []}
+    methods = [] if offers.get("loadSession") else [("session/load", folder)]
+    methods += [] if more.get("list") is not None else [("session/list", {})]
+    if not methods:
+        raise NotApplicable("everything is advertised")
+    for method, params in methods:
+        reply = kit.agent.request(method, params)
+        need(reply is not None, f"{method} is not answered")
+        need("error" in (reply or {}), f"{method} is answered with {reply}")
 
 
 # -- modes and options -----------------------------------------------------------------------------

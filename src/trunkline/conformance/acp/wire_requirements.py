@@ -1,11 +1,16 @@
-"""Requirements on the wire itself: transport, JSON-RPC, initialize, the schema, errors and the end."""
+"""Requirements on the wire itself: transport, JSON-RPC, initialize, schema, bad input, errors and the end."""
 
 from __future__ import annotations
 
-from trunkline.conformance.acp.kit import Kit, requirement, result_of
+from typing import Any
+
+from trunkline.conformance.acp.kit import HISTORY, Kit, check_stopped, is_update, requirement, result_of
 from trunkline.conformance.acp.schema import find_fault, unknown_keys
-from trunkline.conformance.acp.stdio_client import Line, Message
-from trunkline.conformance.table import Failure, fail, need
+from trunkline.conformance.acp.stdio_client import Line, Message, text
+from trunkline.conformance.table import Failure, NotApplicable, fail, need
+
+_GARBAGE = (b"{this is not JSON",)
+_NO_REQUESTS = (b"42", b'"hi"', b"null", b"[1]")
 
 
 @requirement("TRANSPORT-001", "M", "Every line on stdout is one JSON-RPC 2.0 object.", last=True)
@@ -71,6 +76,18 @@ def survives_errors(kit: Kit) -> None:
     result_of(kit.open_session(), "session/new after an error")
 
 
+@requirement("JSONRPC-006", "M", "Open requests of the agent have different ids.", last=True)
+def counts_its_requests(kit: Kit) -> None:
+    ids: list[tuple[str, Any]] = [
+        (type(line.message["id"]).__name__, line.message["id"])
+        for line in kit.ended.log
+        if line.message is not None and "method" in line.message and "id" in line.message
+    ]
+    if not ids:
+        raise NotApplicable("the agent asked nothing")
+    need(len(ids) == len(set(ids)), f"used twice: {[one[1] for one in ids if ids.count(one) > 1][:1]}")
+
+
 # -- initialize ------------------------------------------------------------------------------------
 
 
@@ -115,6 +132,73 @@ def invents_nothing(kit: Kit) -> None:
         need(not unknown, f"{sorted(unknown)} in {line.raw[:200]!r}")
 
 
+# -- bad input -------------------------------------------------------------------------------------
+
+
+def _reactions(kit: Kit, *lines: bytes) -> tuple[list[Message], bytes | None]:
+    """Send lines to a process of its own; give the answers that nobody asked for, and what ended it."""
+    if lines not in kit.reactions:
+        client, fatal = kit.spawn_greeted(), None
+        start = len(client.log)
+        for line in lines:
+            client.write(line + b"\n")
+            if client.request("_trunkline/fence", {}) is None:
+                fatal = line
+                break
+        strangers = [got.message for got in client.log[start:] if got.message and got.answers is None]
+        kit.reactions[lines] = [message for message in strangers if "method" not in message], fatal
+    return kit.reactions[lines]
+
+
+def _code_of(reply: Message | None) -> Any:
+    error: Message = (reply or {}).get("error") or {}
+    return error.get("code")
+
+
+def _check_error(answers: list[Message], code: int) -> None:
+    need(answers, "there is no answer")
+    answer = answers[0]
+    need(_code_of(answer) == code, f"the answer is {answer}")
+    need("id" in answer and answer["id"] is None, f"the id is not null: {answer}")
+
+
+@requirement("PARSE-001", "M", "A line that is not JSON does not end the connection.")
+def survives_garbage(kit: Kit) -> None:
+    need(_reactions(kit, *_GARBAGE)[1] is None, "the agent does not answer any more")
+
+
+@requirement("PARSE-002", "A", "A line that is not JSON is answered with -32700 and the id null.")
+def answers_garbage(kit: Kit) -> None:
+    _check_error(_reactions(kit, *_GARBAGE)[0], -32700)
+
+
+@requirement("INVALIDREQ-001", "M", "JSON that is no request, as an array, does not end the connection.")
+def survives_scalars(kit: Kit) -> None:
+    fatal = _reactions(kit, *_NO_REQUESTS)[1]
+    need(fatal is None, f"the agent does not answer any more after the line {fatal!r}")
+
+
+@requirement("INVALIDREQ-002", "A", "JSON that is no request is answered with -32600 and the id null.")
+def answers_scalars(kit: Kit) -> None:
+    _check_error(_reactions(kit, *_NO_REQUESTS)[0], -32600)
+
+
+@requirement("PARAMS-001", "A", "Missing parameters are answered with -32602.")
+def names_missing_params(kit: Kit) -> None:
+    _ = kit.greeting
+    reply = kit.agent.request("session/new", {"mcpServers": []})
+    need(reply is not None, "there is no answer")
+    code = _code_of(reply)
+    need(code == -32602, f"session/new without cwd is answered with {reply}")
+
+
+@requirement("PARAMS-002", "A", "Parameters of a wrong type are answered with -32602.")
+def names_wrong_params(kit: Kit) -> None:
+    reply = kit.agent.request("session/prompt", {"sessionId": kit.session_id, "prompt": 42})
+    code = _code_of(reply)
+    need(code == -32602, f"a prompt that is a number is answered with {reply}")
+
+
 # -- extensions, errors and the end ----------------------------------------------------------------
 
 
@@ -129,6 +213,25 @@ def refuses_extensions(kit: Kit) -> None:
     _ = kit.greeting
     reply = kit.agent.request("_trunkline/unheard_of", {})
     need(reply is not None and reply.get("error", {}).get("code") == -32601, f"the answer is {reply}")
+
+
+@requirement("META-001", "A", "A prompt may carry _meta.")
+def lets_meta_pass(kit: Kit) -> None:
+    session_id = kit.new_session()
+    meta: dict[str, Any] = {"example.com/trace": "1", "sessionId": "another", "prompt": []}
+    check_stopped(kit.prompt(session_id, kit.words(), _meta=meta), "a prompt with _meta")
+
+
+@requirement("META-002", "M", "What is in _meta takes the place of no parameter.")
+def trusts_no_meta(kit: Kit) -> None:
+    words, session_id = kit.words(), kit.new_session()
+    kit.fence()
+    start = len(kit.agent.log)
+    meta: Message = {"sessionId": "evil", "session_id": "evil"}
+    kit.prompt(session_id, words, _meta=meta)
+    kit.fence()
+    lines = [line for line in kit.agent.log[start:] if is_update(line, "evil")]
+    need(not lines, f"an update names the session in _meta: {lines and lines[0].raw[:200]!r}")
 
 
 @requirement("ERROR-001", "A", "Error messages are one line and not empty.", last=True)
@@ -148,6 +251,20 @@ def ends(kit: Kit) -> str:
     took = kit.ended.ended_after
     need(took is not None, "it had to be killed")
     return f"after {took:.2f} s"
+
+
+@requirement("SHUTDOWN-002", "A", "The process ends when its stdin is closed in the middle of a turn.")
+def ends_in_mid_turn(kit: Kit) -> str:
+    if kit.subject.waiting is None or kit.subject.words is None:
+        raise NotApplicable("there is no prompt whose turn takes long (--long-prompt)")
+    client = kit.spawn_greeted()
+    session_id = kit.open_in(client)
+    client.start("session/prompt", {"sessionId": session_id, "prompt": text(kit.subject.waiting)})
+    client.until(lambda line: is_update(line, session_id, *HISTORY), within=2.0)
+    client.finish()
+    if client.ended_after is None:
+        fail("it had to be killed")
+    return f"after {client.ended_after:.2f} s"
 
 
 @requirement("STDERR-001", "I", "How much the agent writes to stderr.", last=True)
