@@ -8,8 +8,8 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.content import TextBlock
-from trunkline.exports.conversation_text import as_markdown, as_text
 from trunkline.exports.html import as_html
+from trunkline.exports.markdown import as_markdown, as_text
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question

@@ -10,8 +10,8 @@ import msgspec
 
 from trunkline.conversation import Conversation
 from trunkline.events import encode_event
-from trunkline.exports.conversation_text import as_markdown, as_text
 from trunkline.exports.html import as_html
+from trunkline.exports.markdown import as_markdown, as_text
 from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo, SessionKey
 from trunkline.safe_text import escape_json

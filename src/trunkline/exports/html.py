@@ -28,7 +28,7 @@ from trunkline.conversation import (
     ThoughtPart,
     TurnState,
 )
-from trunkline.exports.changes import lines_of_change, word_of_change
+from trunkline.exports.diff_lines import lines_of_change, word_of_change
 from trunkline.exports.markdown_html import markdown_html, show_controls
 from trunkline.exports.questions import AskedQuestions
 from trunkline.exports.status_marks import mark_of, title_of

@@ -19,7 +19,7 @@ from trunkline.conversation import (
     ThoughtPart,
     TurnState,
 )
-from trunkline.exports.changes import lines_of_change, word_of_change
+from trunkline.exports.diff_lines import lines_of_change, word_of_change
 from trunkline.exports.questions import AskedQuestions
 from trunkline.exports.status_marks import describe_plan, mark_of, title_of
 from trunkline.journal import SessionInfo

@@ -3,7 +3,7 @@ import time
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, ImageBlock, ResourceBlock, TextBlock
-from trunkline.exports.conversation_text import as_markdown, as_text
+from trunkline.exports.markdown import as_markdown, as_text
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.testing import ScriptedAgent, run_prompt
