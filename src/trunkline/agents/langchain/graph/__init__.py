@@ -11,6 +11,6 @@
 * ``manually_emitted``: custom events of a node that stand for state, a message or a call
 * ``plain_wrappers``: runs a wrapper of tool calls that is not async in a thread
 * ``remembered_questions``: what a thread waits for after a restart
-* ``state``: which fields of the state are shared with a front end, and when
+* ``shared_state``: which fields of the state are shared with a front end, and when
 * ``threads``: what a checkpointer remembers: repair, rewind, copy, delete
 """

@@ -24,7 +24,7 @@ from langgraph.pregel import Pregel
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.graph.checkpointers import in_threads
 from trunkline.agents.langchain.graph.inspect import middleware_in
-from trunkline.agents.langchain.graph.state import SharedStateUpdates
+from trunkline.agents.langchain.graph.shared_state import SharedStateUpdates
 from trunkline.agents.langchain.graph.threads import is_durable, repair
 from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.graph_stream import graph_in, stream_keys

@@ -17,7 +17,7 @@ from langgraph.pregel.protocol import StreamProtocol
 from langgraph.runtime import DEFAULT_RUNTIME
 
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.graph.state import SharedStateUpdates
+from trunkline.agents.langchain.graph.shared_state import SharedStateUpdates
 
 log = logging.getLogger("trunkline.langchain")
 

@@ -1,6 +1,6 @@
 """The plan that a graph keeps in its state, as deepagents and LangChain's ``write_todos`` tool write it.
 
-The one way of such a plan to a front end: ``graph.state`` finds it in the values of each step
+The one way of such a plan to a front end: ``graph.shared_state`` finds it in the values of each step
 (``plan_in_state``), ``Emitter.plan`` emits it when it changed, and ``plan_entries`` reads its items.
 ``middleware.plan`` reads its own sources (text, ``build_plan``, ``emit_plan``) with ``plan_entries`` too.
 """

@@ -23,7 +23,7 @@ from langgraph.errors import EmptyChannelError
 from langgraph.pregel import _algo
 from langgraph.pregel._loop import PregelLoop
 
-from trunkline.agents.langchain.graph.state import public_channels
+from trunkline.agents.langchain.graph.shared_state import public_channels
 from trunkline.errors import ConfigurationError
 
 log = logging.getLogger("trunkline.langchain")

@@ -12,7 +12,7 @@ from trunkline.agents.langchain.callbacks.begin_run import begin_run
 from trunkline.agents.langchain.callbacks.listener import MODEL_STEP
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
-from trunkline.agents.langchain.graph.state import StateEvents, public_channels, show_state
+from trunkline.agents.langchain.graph.shared_state import StateEvents, public_channels, show_state
 from trunkline.agents.langchain.hosted.run_channels import session_in
 from trunkline.agents.langchain.messages.history import split_turn
 from trunkline.agents.langchain.middleware._hooks import (

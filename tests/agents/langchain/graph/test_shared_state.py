@@ -11,7 +11,7 @@ from tests.hubs import collect, events_of, only, session_for
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.graph.state import StateEvents
+from trunkline.agents.langchain.graph.shared_state import StateEvents
 from trunkline.commands import Prompt
 from trunkline.folding import fold
 from trunkline.json_patch import apply_patch
