@@ -23,7 +23,7 @@ from trunkline.folding import fold
 from trunkline.journal import SessionInfo
 from trunkline.testing import ScriptedAgent, run_prompt
 
-INFO = SessionInfo(principal="local", session_id="sess_1", target="demo", title="A title", created_at=0.0)
+INFO = SessionInfo(principal="local", session_id="sess_1", target="demo", title="A title", created_at=60.0)
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "p", "main", "article", "div",
     "details", "summary", "pre", "ins", "del", "img", "ul", "li",
@@ -151,7 +151,7 @@ def test_how_turns_ended_and_when_they_began_is_said() -> None:
         events = [ev.TurnStarted(turn_id="t"), ev.Text(turn_id="t", message_id="m", delta="hi"), end]
         page = Page(as_html(INFO, fold(events)))
         assert expected in page.words
-        assert "begun 1970-01-01 00:00 UTC" in page.words
+        assert "begun 1970-01-01 00:01 UTC" in page.words
 
 
 def test_control_characters_are_shown() -> None:

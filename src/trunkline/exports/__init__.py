@@ -1,5 +1,6 @@
 """Sessions as files: the one home of exports, for the command line and for the server.
 
+* ``dates``: when a session began and was last used, in UTC
 * ``diff_lines``: a change of a file as lines
 * ``formats``: a session of the journal in each format, piece by piece
 * ``html``: a conversation as one HTML file without a script

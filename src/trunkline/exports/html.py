@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from html import escape
 
 from trunkline.content import (
@@ -28,6 +27,7 @@ from trunkline.conversation import (
     ThoughtPart,
     TurnState,
 )
+from trunkline.exports.dates import describe_dates
 from trunkline.exports.diff_lines import lines_of_change, word_of_change
 from trunkline.exports.markdown_html import markdown_html, show_controls
 from trunkline.exports.questions import AskedQuestions
@@ -70,7 +70,8 @@ img { height: auto; max-width: 100%; }
 def as_html(info: SessionInfo, conversation: Conversation) -> str:
     """Give a conversation as an HTML document."""
     title = _words(info.title or "Untitled session")
-    about = f"{_words(info.session_id)} with {_words(info.target)}, begun {_date(info.created_at)}"
+    dates = describe_dates(info)
+    about = f"{_words(info.session_id)} with {_words(info.target)}" + (f", {dates}" if dates else "")
     head = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
@@ -204,7 +205,3 @@ def _text(text: str) -> str:
 def _words(text: str) -> str:
     """Escape a text; a control character that a browser could act on is shown."""
     return escape(show_controls(text))
-
-
-def _date(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from trunkline.content import Content, DiffBlock, ResourceBlock, TerminalBlock, TextBlock
@@ -19,6 +18,7 @@ from trunkline.conversation import (
     ThoughtPart,
     TurnState,
 )
+from trunkline.exports.dates import describe_dates
 from trunkline.exports.diff_lines import lines_of_change, word_of_change
 from trunkline.exports.questions import AskedQuestions
 from trunkline.exports.status_marks import describe_plan, mark_of, title_of
@@ -29,7 +29,7 @@ from trunkline.safe_text import escape, one_line
 def as_text(info: SessionInfo, conversation: Conversation) -> str:
     """Give a conversation as safe, plain text."""
     shown = [one_line(info.title or "untitled"), f"{one_line(info.session_id)}  {one_line(info.target)}"]
-    if dates := _dates(info):
+    if dates := describe_dates(info):
         shown.append(dates)
     for who, body, ended in _sections(conversation, _call_lines):
         shown.append(f"\n{who}:\n{escape(body).strip()}")
@@ -44,8 +44,8 @@ def as_markdown(info: SessionInfo, conversation: Conversation) -> str:
         f"# {one_line(info.title or 'Untitled session')}",
         f"`{one_line(info.session_id)}` with `{one_line(info.target)}`",
     ]
-    if dates := _dates(info):
-        shown.append(dates.capitalize())
+    if dates := describe_dates(info):
+        shown.append(dates[0].upper() + dates[1:])
     for who, body, ended in _sections(conversation, _call_block):
         shown.append(f"## {who.capitalize()}\n\n{escape(body).strip()}")
         shown += [f"*{ended}*"] if ended else []
@@ -141,17 +141,6 @@ def _fenced(text: str, language: str = "") -> str:
     # A fence longer than any inside keeps the text from ending its own block.
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _dates(info: SessionInfo) -> str:
-    """When the session began and was last used, in the time of this machine; empty if that is not known."""
-    if not info.created_at:
-        return ""
-    began, used = (
-        datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M")
-        for at in (info.created_at, info.updated_at)
-    )
-    return f"begun {began}, last used {used}"
 
 
 def _with_ends(conversation: Conversation) -> Iterator[tuple[Message, bool, str]]:
