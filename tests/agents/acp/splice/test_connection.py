@@ -6,17 +6,11 @@ import pytest
 
 from tests.agents.acp.scripted import scripted
 from tests.hubs import soon
-from trunkline.agents.acp.splice.connection import OwnIds, SpliceConnection, settle
+from trunkline.agents.acp.splice.connection import SpliceConnection
 from trunkline.agents.acp.splice.lines import read_line
+from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.errors import AgentExited
 from trunkline.protocols.jsonrpc.messages import Response, RpcError
-
-
-def test_our_ids_are_texts_that_differ_from_those_of_every_other_splice() -> None:
-    first, second = OwnIds(), OwnIds()
-    ids = [first.next(), first.next(), second.next()]
-    assert all(one.startswith("trunkline-") for one in ids)
-    assert len(set(ids)) == 3
 
 
 async def started(*options: str) -> SpliceConnection:
@@ -25,7 +19,10 @@ async def started(*options: str) -> SpliceConnection:
 
     def take(line: bytes) -> bool:
         message = read_line(line)
-        if isinstance(message, Response) and (own := connection.take_answer(message)) is not None:
+        if (
+            isinstance(message, Response)
+            and (own := connection.own_requests.take_answer(message)) is not None
+        ):
             settle(own.future, message)
         return True
 
@@ -56,10 +53,3 @@ async def test_a_request_without_an_answer_times_out_and_fails_when_the_agent_en
         await soon(waiting)
     with pytest.raises(AgentExited):
         connection.ask("initialize", {})
-
-
-async def test_an_answer_that_comes_twice_counts_once() -> None:
-    future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    settle(future, Response("trunkline-1", 1))
-    settle(future, Response("trunkline-1", 2))
-    assert future.result() == 1

@@ -18,7 +18,8 @@ from trunkline.agents.acp.native_session import KEPT, kept_id
 from trunkline.agents.acp.process_pool import AgentProcesses
 from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.acp.session_prompts import TAKEN, SessionPrompts
-from trunkline.agents.acp.splice.connection import SpliceConnection, retrieve
+from trunkline.agents.acp.splice.connection import SpliceConnection
+from trunkline.agents.acp.splice.own_requests import retrieve
 from trunkline.agents.acp.turn_events import TurnEvents
 from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt

@@ -19,8 +19,9 @@ from trunkline import events as ev
 from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.native_session import FACTS, kept_id
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts, missed_prompts
-from trunkline.agents.acp.splice.connection import OwnRequest, retrieve, settle, wait_for_event
+from trunkline.agents.acp.splice.connection import wait_for_event
 from trunkline.agents.acp.splice.held_prompts import BUSY, STUCK, WENT_ON
+from trunkline.agents.acp.splice.own_requests import OwnRequest, retrieve, settle
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
 from trunkline.journal import SessionKey
@@ -172,9 +173,7 @@ class SessionJournal:
         """Wait, for a while, until everything is worked off."""
         done = asyncio.Event()
         self.put(done.set)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await done.wait()
+        await wait_for_event(done, within)
 
     def close(self) -> None:
         """Take nothing more."""

@@ -13,7 +13,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
@@ -23,10 +22,11 @@ from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.routes import update_in
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
-from trunkline.agents.acp.splice.connection import SpliceConnection, settle, wait_for_event
+from trunkline.agents.acp.splice.connection import SpliceConnection, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
 from trunkline.agents.acp.splice.journal import SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
+from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.agents.acp.splice.requests import JUDGED, SpliceRequests
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
@@ -330,7 +330,7 @@ class Splice:
 
     def _take_response(self, raw: bytes, message: Response) -> None:
         assert self._connection is not None
-        own = self._connection.take_answer(message)
+        own = self._connection.own_requests.take_answer(message)
         if own is not None:
             journal = self._journals.get(str(as_object(own.params).get("sessionId")))
             if own.method == "session/prompt" and journal is not None:
@@ -467,9 +467,7 @@ class Splice:
 
     async def refuse_all(self, why: str, within: float = 2.0) -> None:
         """Tell the editor, as the answer to what it asks first, why there is no agent."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                await self._heard.wait()
+        await wait_for_event(self._heard, within)
         for line in self._before_start:
             if isinstance(message := read_line(line), Request):
                 self._fail_open(message.id, why)

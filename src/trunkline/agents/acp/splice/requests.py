@@ -21,9 +21,9 @@ from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_options import option_of_kind, read_options
 from trunkline.agents.acp.requests.request_params import check_absolute, read_params
 from trunkline.agents.acp.requests.terminal_requests import is_program
-from trunkline.agents.acp.splice.connection import OwnIds, request_line
 from trunkline.agents.acp.splice.journal import BY, SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, methods_if_ambiguous
+from trunkline.agents.acp.splice.own_requests import OwnIds, request_line
 from trunkline.commands import Answer
 from trunkline.content import DiffBlock
 from trunkline.errors import Denied, TrunklineError
