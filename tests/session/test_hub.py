@@ -1,9 +1,7 @@
 """Hubs: two of them on one journal share sessions; one owns, the others follow and post."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,6 @@ from trunkline.errors import (
     AgentError,
     AlreadyAnswered,
     ConfigurationError,
-    Corrupt,
     Fenced,
     InvalidCommand,
     JournalError,
@@ -48,7 +45,6 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
-from trunkline.session.session import Session
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -305,17 +301,6 @@ async def test_one_who_opens_a_session_keeps_out_all_who_come_later() -> None:
         assert await turnstile.let_three_pass(lambda: hub.session("gone")) == 1
 
 
-async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:
-    journal = await open_journal("memory:")
-    async with hub_for(echo, journal=journal) as hub:
-        session: Session = await hub.create()
-        await journal.close()
-        await until(lambda: "could not be watched" in caplog.text)
-        await journal.open()
-        del session
-    await journal.close()
-
-
 async def test_unused_sessions_are_closed_but_for_the_last_few_and_open_again() -> None:
     async def words(prompt: Prompt) -> AsyncIterator[str]:
         if prompt.text == "stay":
@@ -375,31 +360,6 @@ async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
         sessions = [await hub.create() for _ in range(20)]
         await hub.changed(0.1)
         assert not any(session.closed for session in sessions)
-
-
-async def test_a_damaged_session_keeps_no_other_from_being_followed(tmp_path: Path) -> None:
-    ours, theirs = [await open_journal(f"sqlite:{tmp_path / 'j.db'}") for _ in range(2)]
-    async with hub_for(journal=ours) as hub, hub_for(journal=theirs) as other:
-        damaged, sound = await hub.create("damaged"), await hub.create("sound")
-        following = [await other.session(name) for name in ("damaged", "sound")]
-        with closing(sqlite3.connect(tmp_path / "j.db")) as db:
-            db.execute(
-                "CREATE TRIGGER damage AFTER INSERT ON records"
-                " WHEN NEW.session = (SELECT id FROM sessions WHERE session_id = 'damaged')"
-                " BEGIN UPDATE records SET payload = x'00' WHERE session = NEW.session; END"
-            )
-        async with following[0].follow() as broken, following[1].follow() as whole:
-            with suppress(JournalError):  # On a slow machine the owner reads it too, and stops.
-                await collect(damaged, "cannot be read")
-            await collect(sound, "can be read")
-            seen: list[Any] = []
-            while not only(seen, ev.TurnFinished):
-                seen += [entry.event for entry in await soon(whole.next())]
-            assert text_of(seen) == "can be read "
-            with pytest.raises(Corrupt, match="is damaged"):
-                await soon(broken.next())
-    await ours.close()
-    await theirs.close()
 
 
 async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> None:

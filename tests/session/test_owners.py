@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hubs import collect, echo, forever, hub_for, make, only, opened, soon, text_of, until
+from tests.hubs import collect, echo, forever, hub_for, make, only, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
@@ -139,47 +139,6 @@ async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_i
         assert not session.is_owner
 
 
-async def test_an_owner_in_doubt_whose_lease_still_stands_goes_on() -> None:
-    async with hub_for(lease_ttl=LONG) as hub:
-        session = await hub.create("s")
-        await collect(session, "mine")
-        fence = session.event_stream.fence
-        doubt(session)
-        assert text_of(await collect(session, "still mine")) == "still mine "
-        assert session.event_stream.fence == fence
-        assert session.event_stream.lease_is_current
-
-
-async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None:
-    class Unsure(MemoryJournal):
-        certain = asyncio.Event()
-
-        async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
-            await self.certain.wait()
-            return await super().renew(owner, ttl)
-
-    async with opened(Unsure()) as journal, hub_for(busy, journal=journal, lease_ttl=LONG) as hub:
-        session = await hub.create("s")
-        await session.prompt("go")
-        assert session.turn is not None
-        async with session.follow() as reader:
-            doubt(session)
-            session.turn.emit(ev.Notice(title="unsure"))
-            storing = asyncio.create_task(session.durable())
-            await until(lambda: hub.is_renewing)
-            before = (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
-            session.turn.emit(" more")
-            for _ in range(5):
-                await asyncio.sleep(0)
-            assert not storing.done()
-            assert reader.waiting == 0
-            assert (await journal.get(session.key) or pytest.fail("it is gone")).last_seq == before
-            journal.certain.set()
-            await soon(storing)
-            seen = [entry.event for entry in await soon(reader.next())]
-            assert only(seen, ev.Notice)[0].title == "unsure"
-
-
 async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(journal: MemoryJournal) -> None:
     async with hub_for(busy, journal=journal) as hub, hub_for(busy, journal=journal) as other:
         session = await hub.create("s")
@@ -223,14 +182,6 @@ async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends
         missing = Window(session, Names(), turn_id="never stored", run_id="r", front_end="test")
         with pytest.raises(SessionClosed):
             await soon(anext(aiter(missing)))
-
-
-async def test_a_deleted_session_is_lost_when_its_lease_is_renewed(journal: MemoryJournal) -> None:
-    async with hub_for(journal=journal) as hub:
-        session = await hub.create("s")
-        await collect(session, "mine")
-        await journal.delete(session.key)
-        await until(lambda: session.closed)
 
 
 @pytest.mark.parametrize("jump", [60.0, -3600.0])
@@ -290,7 +241,7 @@ async def test_a_prompt_whose_session_is_taken_over_while_its_agent_gets_ready_i
         prompting = asyncio.create_task(session.prompt("hi"))
         await soon(agent.asked.wait())
         await give_away(session, other)
-        await hub.renew_leases()
+        await hub.lease_renewal.renew()
         agent.may_open.set()
         with pytest.raises(Fenced, match="send it again"):
             await soon(prompting)
@@ -323,7 +274,7 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
             await until(lambda: not stream.lease_is_current)
             may_end.set()
             await soon(turn.finished.wait(), 5.0)
-            await until(lambda: not hub.is_renewing)
+            await until(lambda: not hub.lease_renewal.is_renewing)
             seen = [entry.event for entry in await soon(reader.next())]
         assert only(seen, ev.TurnFinished) == []
         assert [event.code for event in only(seen, ev.TurnFailed)] == ["fenced"]

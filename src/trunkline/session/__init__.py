@@ -6,9 +6,11 @@
 * ``handles``: a running call, the shared state and waiting, for agents
 * ``history``: what a session knows of its past: turns, open state, snapshots
 * ``hosted``: turns that run in a program of the user's own
-* ``hub``: the sessions of one agent on one journal
+* ``hub``: the sessions of one agent on one journal: opens, lists, forks, deletes and closes them
 * ``ids``: random ids
 * ``imported_history``: takes over what an agent remembers, or a client sent, and the journal does not know
+* ``journal_polling``: follows what other processes write and post, and how often it looks
+* ``lease_renewal``: renews leases, and says which ones are lost
 * ``owners``: how a process claims a session, keeps it and gives it up
 * ``permissions``: policy and earlier answers, and arguments that a person edited
 * ``questions``: open questions: first answer, expiry, withdrawal

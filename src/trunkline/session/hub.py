@@ -1,7 +1,7 @@
-"""The hub: opens sessions for one agent on one journal, and keeps them alive.
+"""The hub: opens, lists, copies and deletes the sessions of one agent on one journal.
 
-It renews the leases of the sessions it owns, watches the journal for what other processes write
-and post, and closes sessions that are not used. A process has one hub per agent it serves.
+It closes sessions that are not used, and has the journal watched (``journal_polling``) and the leases of its
+sessions renewed (``lease_renewal``). A process has one hub per agent it serves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from trunkline.agents.interface import Agent, Closes, DeletesSessions, Forks, Pr
 from trunkline.agents.optional_methods import recall
 from trunkline.errors import (
     ConfigurationError,
-    Corrupt,
     InvalidCommand,
     JournalError,
     SessionBusy,
@@ -28,10 +27,11 @@ from trunkline.errors import (
     TrunklineError,
 )
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
-from trunkline.journal.lease_clock import lease_clock
 from trunkline.session.context import SessionView
 from trunkline.session.ids import new_session_id
 from trunkline.session.imported_history import import_agent_history
+from trunkline.session.journal_polling import JournalPolling
+from trunkline.session.lease_renewal import LeaseRenewal
 from trunkline.session.owners import new_owner
 from trunkline.session.session import Session
 from trunkline.session.settings import Settings
@@ -76,9 +76,19 @@ class Hub:
         # A lock lives as long as somebody holds it or waits for it.
         self._opening: WeakValueDictionary[SessionKey, asyncio.Lock] = WeakValueDictionary()
         self._tasks: list[asyncio.Task[None]] = []
-        self._change = asyncio.Event()
-        self._activity = asyncio.Event()
-        self._renewing: asyncio.Task[None] | None = None
+        self.lease_renewal = LeaseRenewal(
+            journal,
+            self.owner,
+            self.settings.lease_ttl,
+            lambda: [session.ownership for session in self._sessions.values()],
+        )
+        self._polling = JournalPolling(
+            journal,
+            self.owner,
+            self.settings,
+            self._sessions,
+            lambda key: self.session(key.session_id, principal=key.principal),
+        )
         self._closing: dict[asyncio.Task[None], SessionKey] = {}
         self._preparing = asyncio.Lock()
         self._prepared = not isinstance(agent, Prepares)
@@ -294,8 +304,8 @@ class Hub:
 
     async def __aenter__(self) -> Hub:
         self._tasks = [
-            asyncio.create_task(self._watch(), name="trunkline watch"),
-            asyncio.create_task(self._renew(), name="trunkline renew"),
+            asyncio.create_task(self._polling.run(), name="trunkline watch"),
+            asyncio.create_task(self.lease_renewal.run(), name="trunkline renew"),
             asyncio.create_task(self._close_idle(), name="trunkline close idle"),
             asyncio.create_task(self._apply_retention(), name="trunkline retain"),
         ]
@@ -316,10 +326,10 @@ class Hub:
         if self._closing:
             await asyncio.wait(set(self._closing))
         await self._close_agent()
-        tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.lease_renewal.close()
 
     async def _close_agent(self) -> None:
         if isinstance(self.agent, Closes):
@@ -332,104 +342,11 @@ class Hub:
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""
-        change = self._change
-        try:
-            async with asyncio.timeout(timeout):
-                await change.wait()
-        except TimeoutError:
-            return
-
-    async def _watch(self) -> None:
-        """Follow what other processes write and carry out what they post."""
-        version = 0
-        while True:
-            try:
-                version = await self._next_version(version)
-                self._change.set()
-                self._change = asyncio.Event()
-                await self._follow_journal()
-            except TrunklineError as error:
-                log.warning("the journal could not be watched: %s", error)
-                version = 0  # What was not attended to is looked at again, even if nothing follows.
-                await asyncio.sleep(self.settings.poll_idle)
-
-    async def _next_version(self, version: int) -> int:
-        """Wait for a change; look often only while something runs or is followed."""
-        self._activity.clear()
-        # Most changes are in a session that was asked for lately.
-        lively = any(s.busy or s.event_stream.readers for s in reversed(self._sessions.values()))
-        poll = self.settings.poll_busy if lively else self.settings.poll_idle
-        looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
-        activity = asyncio.ensure_future(self._activity.wait())
-        try:
-            await asyncio.wait({looking, activity}, return_when=asyncio.FIRST_COMPLETED)
-            return looking.result() if looking.done() else version
-        finally:
-            looking.cancel()
-            activity.cancel()
+        await self._polling.changed(timeout)
 
     def notice_activity(self) -> None:
-        """Notice at once that something began to run or to be followed."""
-        self._activity.set()
-
-    async def _follow_journal(self) -> None:
-        for session in list(self._sessions.values()):
-            if session.event_stream.lease is None and not session.closed:
-                try:
-                    await session.event_stream.catch_up()
-                except (SessionNotFound, Corrupt) as error:
-                    session.fail(error)
-        failure: TrunklineError | None = None
-        for key in await self.journal.inbox(self.owner):
-            try:
-                # A session whose journal failed was closed here, but this process still owns it.
-                session = self._sessions.get(key) or await self.session(
-                    key.session_id, principal=key.principal
-                )
-            except TrunklineError as error:
-                failure = error  # The others have commands too.
-                continue
-            if not session.closed:
-                session.remote.carry_out_soon()
-        if failure is not None:
-            raise failure
-
-    async def _renew(self) -> None:
-        """Renew the leases every third of their time."""
-        while True:
-            await asyncio.sleep(self.settings.lease_ttl / 3)
-            await self._try_to_renew()
-
-    async def _try_to_renew(self) -> None:
-        try:
-            await self.renew_leases()
-        except TrunklineError as error:
-            log.warning("the leases could not be renewed: %s", error)
-
-    @property
-    def is_renewing(self) -> bool:
-        """Whether leases are being renewed because a session asked for it."""
-        return self._renewing is not None and not self._renewing.done()
-
-    def renew_soon(self) -> None:
-        """Renew the leases now, beside what goes on."""
-        if not self.is_renewing:
-            self._renewing = asyncio.create_task(self._try_to_renew(), name="trunkline renew now")
-
-    async def renew_leases(self) -> None:
-        """Extend every lease of this process; a session whose lease is gone stops serving."""
-        streams = [(session, session.event_stream) for session in self._sessions.values()]
-        ours = [(session, stream.lease) for session, stream in streams if stream.lease is not None]
-        asked_at = lease_clock()
-        held = await self.journal.renew(self.owner, self.settings.lease_ttl)
-        for session, lease in ours:
-            if session.event_stream.lease is not lease:
-                continue
-            if held.get(session.key) == lease.fence:
-                session.event_stream.extend_lease(asked_at + self.settings.lease_ttl)
-            else:
-                log.warning("another process took session %s over", session.session_id)
-                await session.ownership.lose()
+        """Look at the journal at once: something began to run or to be followed."""
+        self._polling.notice_activity()
 
     async def _close_idle(self) -> None:
         """Close sessions that are not used, so that a thousand threads cost no more than the last few."""

@@ -28,6 +28,7 @@ from trunkline.errors import Fenced, SessionBusy, SessionNotFound, TrunklineErro
 from trunkline.journal import Held, Lease, SessionKey
 from trunkline.journal.lease_clock import boot_id, lease_clock
 from trunkline.session.ids import new_id
+from trunkline.session.lease_renewal import LeaseRenewal
 from trunkline.session.stream.event_stream import EventStream
 
 log = logging.getLogger("trunkline.session")
@@ -108,11 +109,10 @@ class OwnerProcess(Protocol):
         """Its name in a lease."""
         ...
 
-    def renew_soon(self) -> None:
-        """Start to renew its leases."""
-
-    async def renew_leases(self) -> None:
-        """Renew its leases."""
+    @property
+    def lease_renewal(self) -> LeaseRenewal:
+        """What renews its leases."""
+        ...
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""
@@ -135,14 +135,14 @@ class Ownership:
     ) -> None:
         """Serve one session; ``may_run`` says whether this process has its agent."""
         self._session = session
-        self._stream = stream
+        self.stream = stream
         self._hooks = hooks
         self._process = process
         self._may_run = may_run
         self._claiming = asyncio.Lock()
         self._unanswered: str | None = None  # The key of a request to hand over, if nobody decided it yet.
         # Something waits to be shown and stored until it is known whether the lease is still ours.
-        stream.on_lease_in_doubt = process.renew_soon
+        stream.on_lease_in_doubt = process.lease_renewal.renew_soon
 
     @property
     def is_claiming(self) -> bool:
@@ -151,12 +151,12 @@ class Ownership:
 
     async def claim(self) -> bool:
         """Become the owner if no other process is; True when this process owns the session."""
-        stream = self._stream
+        stream = self.stream
         if stream.lease_is_current:
             return True
         async with self._claiming:
             if stream.lease is not None and not stream.lease_is_current:
-                await self._process.renew_leases()
+                await self._process.lease_renewal.renew()
             if stream.lease is not None:
                 return True
             self._session.check_open()
@@ -165,7 +165,7 @@ class Ownership:
     async def _claim(self) -> bool:
         if not self._may_run:
             return False
-        stream, journal = self._stream, self._stream.journal
+        stream, journal = self.stream, self.stream.journal
         ttl, asked_at = stream.settings.lease_ttl, lease_clock()
         claimed = await journal.claim(stream.key, self._process.owner, ttl)
         if isinstance(claimed, Held) and is_gone(claimed.owner):
@@ -197,7 +197,7 @@ class Ownership:
                         await self._ask_to_hand_over()
                     except SessionBusy as error:
                         why = str(error)
-                        await self._process.changed(self._stream.settings.poll_idle)
+                        await self._process.changed(self.stream.settings.poll_idle)
         except TimeoutError:
             raise SessionBusy(why) from None
 
@@ -225,7 +225,7 @@ class Ownership:
         if to == self._process.owner or is_gone(to):
             await tell()
             return
-        stream = self._stream
+        stream = self.stream
         async with self._claiming:
             await stream.durable()
             lease = stream.lease
@@ -240,11 +240,11 @@ class Ownership:
 
     def _close_agent(self) -> asyncio.Task[None]:
         """Let the agent close the session: it will not know what another process adds to it."""
-        key = self._stream.key
+        key = self.stream.key
 
         async def close() -> None:
             try:
-                async with asyncio.timeout(self._stream.settings.close_agent_after):
+                async with asyncio.timeout(self.stream.settings.close_agent_after):
                     await self._hooks.close_until_needed()
             except Exception:
                 log.exception("the agent failed to close session %s", key.session_id)
@@ -255,7 +255,7 @@ class Ownership:
 
     async def lose(self) -> None:
         """Stop being the owner: another process has taken the session."""
-        session, stream = self._session, self._stream
+        session, stream = self._session, self.stream
         if not stream.lease_in_doubt:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(stream.settings.finish_grace):
