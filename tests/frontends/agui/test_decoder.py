@@ -14,8 +14,9 @@ from trunkline.conformance.agui.reference_client import JsonObject
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_input, read_intent
+from trunkline.frontends.agui.decoder import is_modern, read_input, read_intent
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
+from trunkline.frontends.agui.thread_outline import ThreadOutline
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.questions import ClientCall, Form, Permission, default_options
 

@@ -23,12 +23,13 @@ from trunkline.cursor import Entry
 from trunkline.errors import ConfigurationError
 from trunkline.folding import Folder
 from trunkline.frontends.agui.buffered_transports import cancel_once
-from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_input, read_intent
+from trunkline.frontends.agui.decoder import is_modern, read_input, read_intent
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.legacy_interrupts import has_answer, with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import answer_of
 from trunkline.frontends.agui.snapshot_size import clearing, corrected, fits_frame, fitting, would_reorder
+from trunkline.frontends.agui.thread_outline import ThreadOutline
 from trunkline.intents import Intent
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
