@@ -39,8 +39,8 @@ from trunkline.agents.langchain.graph.interrupts import (
     resume_value,
 )
 from trunkline.agents.langchain.graph.manually_emitted import CustomEvents
+from trunkline.agents.langchain.graph.repair import repair
 from trunkline.agents.langchain.graph.shared_state import SharedStateUpdates, shareable
-from trunkline.agents.langchain.graph.threads import repair
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import (
     messages_of,

@@ -11,6 +11,7 @@
 * ``manually_emitted``: custom events of a node that stand for state, a message or a call
 * ``plain_wrappers``: runs a wrapper of tool calls that is not async in a thread
 * ``remembered_questions``: what a thread waits for after a restart
+* ``repair``: answers the calls that a cancelled or failed turn left open in a thread
 * ``shared_state``: which fields of the state are shared with a front end, and when
-* ``threads``: what a checkpointer remembers: repair, rewind, copy, delete
+* ``threads``: what a checkpointer remembers: read, rewind, copy, delete
 """

@@ -1,4 +1,4 @@
-"""LangGraph's threads: read, repair, rewind, copy and delete what a checkpointer keeps of a session.
+"""LangGraph's threads: read, rewind, copy and delete what a checkpointer keeps of a session.
 
 With a checkpointer the thread has the history. Everything here uses the public methods of a graph and its
 checkpointer, and leaves a thread without pending tasks: for the next prompt it is as after a normal end.
@@ -6,44 +6,27 @@ checkpointer, and leaves a thread without pending tasks: for the next prompt it 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from typing import Any, cast
+from collections.abc import AsyncIterator, Collection
+from typing import Any
 
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
-from langgraph.graph import END, START
-from langgraph.types import StateSnapshot, StateUpdate
+from langchain_core.messages import RemoveMessage
+from langgraph.types import StateUpdate
 
 from trunkline.agents.langchain.graph.remembered_questions import add_questions, waits_for
+from trunkline.agents.langchain.graph.repair import CLEAR, config_of, repair, save_messages, thread_messages
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.emitter import ResultMapper
 from trunkline.agents.langchain.messages.history import (
     conversation_of,
-    empty_answer,
     name_messages,
-    read_messages,
-    result_of,
-    unanswered_calls,
-    without_unfinished_calls,
 )
-from trunkline.agents.langchain.messages.refused_inputs import replace_attachments_in_last_turn
-from trunkline.conversation import Call, Conversation
+from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 
 _PAGE = 50
 
-# LangGraph (Pregel.abulk_update_state): an update without values as node END applies the writes of finished
-# tasks and clears the pending ones; "__copy__" copies a checkpoint without its pending writes.
-_CLEAR = [StateUpdate(None, END)]
+# LangGraph (Pregel.abulk_update_state): "__copy__" copies a checkpoint without its pending writes.
 _COPY = [StateUpdate(None, "__copy__")]
-
-
-def _config(thread_id: str) -> dict[str, Any]:
-    return {"configurable": {"thread_id": thread_id}}
-
-
-def _messages(state: Any) -> list[Any]:
-    values = state.values
-    return read_messages(cast("dict[str, Any]", values).get("messages")) if isinstance(values, dict) else []
 
 
 def is_durable(agent: Any) -> bool:
@@ -63,8 +46,8 @@ async def history(
     With ``own_tools``, the names of the graph's tools, a call of another tool is the front end's to run.
     ``content_mapper`` gives what is shown of the result of a tool.
     """
-    state = await graph.aget_state(_config(thread_id))
-    messages = name_messages(_messages(state))
+    state = await graph.aget_state(config_of(thread_id))
+    messages = name_messages(thread_messages(state))
     if not messages:
         return None
     conversation = conversation_of(messages, mapper, content_mapper)
@@ -74,125 +57,8 @@ async def history(
 
 async def waits(graph: Any, thread_id: str, durable_keys: Collection[str]) -> bool:
     """Whether a thread can be resumed with the answers to these questions."""
-    state = await graph.aget_state(_config(thread_id))
-    return waits_for(graph, state, _messages(state), durable_keys)
-
-
-# -- repair -------------------------------------------------------------------------
-
-
-async def repair(
-    graph: Any,
-    thread_id: str,
-    shown: Callable[[], Awaitable[Conversation]] | None = None,
-    mapper: ContentBlockMapper | None = None,
-    *,
-    refused: bool = False,
-) -> None:
-    """Answer the calls that a broken turn left open: providers refuse a history with open calls.
-
-    ``shown`` gives what the session showed of the turn, and is called only if the thread is broken. The
-    thread then has what the user has seen: the results of calls that ended, and an answer that was cut off,
-    because the next prompt may be about it. With ``refused``, a text replaces each attachment of the last
-    turn.
-    """
-    state = await graph.aget_state(_config(thread_id), subgraphs=True)
-    if is_broken(graph, state):
-        conversation = await shown() if shown is not None else Conversation()
-        await _repair(graph, _config(thread_id), state, conversation, mapper or ContentBlockMapper())
-    if not refused or not _replaces_by_id(graph):
-        return
-    if replaced := replace_attachments_in_last_turn(_messages(await graph.aget_state(_config(thread_id)))):
-        await _add_messages(graph, _config(thread_id), replaced)
-
-
-def is_broken(graph: Any, state: Any) -> bool:
-    """Whether a provider would refuse the next prompt on a thread, or finished work would be lost."""
-    return _was_cut(state) or bool(_fix_last_answer(_messages(state)) and _replaces_by_id(graph))
-
-
-def _was_cut(state: Any) -> bool:
-    # Tasks that are still listed may have run, and their results would be lost.
-    return bool(state.next or state.tasks or unanswered_calls(_messages(state)))
-
-
-def _fix_last_answer(messages: list[Any]) -> list[Any]:
-    """The messages that replace or remove a last answer which its provider would refuse."""
-    fixed = without_unfinished_calls(messages)
-    empty = empty_answer([*messages, *fixed])
-    return fixed if empty is None else [RemoveMessage(id=empty.id)]
-
-
-def _replaces_by_id(graph: Any) -> bool:
-    """Whether a message replaces the one with the same id, as add_messages does; some only append."""
-    try:
-        channel = graph.channels["messages"].copy()
-        for text in ("one", "other"):
-            channel.update([[HumanMessage(text, id="the-same")]])
-        return [message.content for message in channel.get()] == ["other"]
-    except Exception:
-        return False  # The state keeps its messages in another way.
-
-
-async def _repair(
-    graph: Any, config: dict[str, Any], state: Any, shown: Conversation, mapper: ContentBlockMapper
-) -> None:
-    for task in state.tasks:
-        if isinstance(task.state, StateSnapshot) and (config_inside := _own_thread(task.state)) is not None:
-            # A subgraph with a checkpointer of its own has open calls there.
-            await _repair(graph, config_inside, task.state, Conversation(calls=shown.calls), mapper)
-    messages, added = _name_calls(_messages(state))
-    calls = {call.native_id: call for call in shown.calls.values() if call.lane is None}
-    added += [
-        result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
-        for made in unanswered_calls(messages)
-    ]
-    added += _fix_last_answer(messages) if _replaces_by_id(graph) else []
-    partial = _cut_off_answer(shown) if _was_cut(state) else None
-    if messages and partial is not None and all(message.id != partial.id for message in messages):
-        added.append(partial)
-    await _add_messages(graph, config, added, finished=any(task.result is not None for task in state.tasks))
-
-
-def _name_calls(messages: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Give calls without an id one, so that they can be answered; also give the messages that changed."""
-    named: dict[int, Any] = {}
-    for index, message in enumerate(messages):
-        calls: list[Any] = message.tool_calls if isinstance(message, AIMessage) else []
-        if any(call["id"] is None for call in calls):
-            made = [{**call, "id": call["id"] or f"{message.id}.{at}"} for at, call in enumerate(calls)]
-            named[index] = message.model_copy(update={"tool_calls": made})
-    return [named.get(index, message) for index, message in enumerate(messages)], list(named.values())
-
-
-def _own_thread(state: StateSnapshot) -> dict[str, Any] | None:
-    """The config of a subgraph that keeps its own thread; None when its state lives only for the run.
-
-    LangGraph names the namespace of such a run ``node:task``, and that of a lasting one ``node``.
-    """
-    configurable = state.config.get("configurable") or {}
-    namespace = str(configurable.get("checkpoint_ns") or "")
-    if ":" in namespace.rpartition("|")[2]:
-        return None
-    return {"configurable": {"thread_id": configurable["thread_id"], "checkpoint_ns": namespace}}
-
-
-def _cut_off_answer(shown: Conversation) -> AIMessage | None:
-    """The last message, if that is an answer; its calls did not run and are left out."""
-    own = [message for message in shown.messages if message.lane is None]
-    if not own or own[-1].role != "agent" or not own[-1].text:
-        return None
-    return AIMessage(content=own[-1].text, id=own[-1].message_id)
-
-
-async def _add_messages(
-    graph: Any, config: dict[str, Any], messages: list[Any], *, finished: bool = False
-) -> None:
-    """Add messages to a thread without running anything; the writes of ``finished`` tasks come first."""
-    steps = [_CLEAR] if finished else []
-    if messages and START in graph.nodes:
-        steps.append([StateUpdate({"messages": messages}, START)])
-    await graph.abulk_update_state(config, [*steps, _CLEAR])
+    state = await graph.aget_state(config_of(thread_id))
+    return waits_for(graph, state, thread_messages(state), durable_keys)
 
 
 # -- rewind --------------------------------------------------------------------------------------
@@ -204,10 +70,10 @@ async def rewind(graph: Any, thread_id: str, to_message_id: str | None) -> None:
     The checkpoint is copied to the end of the thread, so that other processes see the rewind, too. The
     results of the message's calls stay with it.
     """
-    config = _config(thread_id)
+    config = config_of(thread_id)
     async for snapshot in _snapshots(graph, config):
-        if _last_message(_messages(snapshot)) == to_message_id:
-            await graph.abulk_update_state(snapshot.config, [_COPY, _CLEAR])
+        if _last_message(thread_messages(snapshot)) == to_message_id:
+            await graph.abulk_update_state(snapshot.config, [_COPY, CLEAR])
             await repair(graph, thread_id)
             return
     await _cut(graph, config, to_message_id)
@@ -232,7 +98,7 @@ def _last_message(messages: list[Any]) -> str | None:
 
 async def _cut(graph: Any, config: dict[str, Any], to_message_id: str | None) -> None:
     """Remove messages from a thread whose older checkpoints are gone."""
-    messages = _messages(await graph.aget_state(config))
+    messages = thread_messages(await graph.aget_state(config))
     found = [index for index, message in enumerate(messages) if message.id == to_message_id]
     if not messages and to_message_id is None:
         return
@@ -241,7 +107,7 @@ async def _cut(graph: Any, config: dict[str, Any], to_message_id: str | None) ->
     after = found[0] + 1 if found else 0
     while after < len(messages) and after and messages[after].type == "tool":
         after += 1
-    await _add_messages(graph, config, [RemoveMessage(id=message.id) for message in messages[after:]])
+    await save_messages(graph, config, [RemoveMessage(id=message.id) for message in messages[after:]])
     await repair(graph, config["configurable"]["thread_id"])
 
 
@@ -255,7 +121,7 @@ async def fork(graph: Any, thread_id: str, origin_id: str) -> None:
         await saver.acopy_thread(origin_id, thread_id)
     except NotImplementedError:
         # Every checkpointer has alist and aput. Read all first: some use one connection for both.
-        for saved in [one async for one in saver.alist(_config(origin_id))]:
+        for saved in [one async for one in saver.alist(config_of(origin_id))]:
             await _put(saver, saved, thread_id)
 
 

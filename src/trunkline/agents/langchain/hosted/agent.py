@@ -24,8 +24,9 @@ from langgraph.pregel import Pregel
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.graph.checkpointers import in_threads
 from trunkline.agents.langchain.graph.inspect import middleware_in
+from trunkline.agents.langchain.graph.repair import repair
 from trunkline.agents.langchain.graph.shared_state import SharedStateUpdates
-from trunkline.agents.langchain.graph.threads import is_durable, repair
+from trunkline.agents.langchain.graph.threads import is_durable
 from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.graph_stream import graph_in, stream_keys
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, check_names, known_options

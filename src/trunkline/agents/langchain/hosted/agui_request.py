@@ -17,6 +17,7 @@ from trunkline.agents.langchain.graph import threads
 from trunkline.agents.langchain.graph.client_input import client_state
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
+from trunkline.agents.langchain.graph.repair import is_broken, repair
 from trunkline.agents.langchain.hosted.run import question_of
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
@@ -89,9 +90,9 @@ async def read_request(
         )
     if not isinstance(intent, StartTurn):
         return RequestMeaning(known=messages)  # Too late as well: this result is not waited for.
-    broken = threads.is_broken(agent, snapshot)
+    broken = is_broken(agent, snapshot)
     if broken:
-        await threads.repair(agent, thread_id)
+        await repair(agent, thread_id)
     if intent.rewind_to is not NO_REWIND:
         await threads.rewind(agent, thread_id, intent.rewind_to)
     if broken or intent.rewind_to is not NO_REWIND:
