@@ -22,6 +22,7 @@ from trunkline.journal import Journal, open_journal
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.workspace import Policy
+from trunkline.workspace.policy import read_policy
 
 PUPPET = Path(__file__).parent.parent / "children/puppet_agent.py"
 BRISK = msgspec.structs.replace(
@@ -256,3 +257,27 @@ async def paired(
             await soon(splice.close())
             if own:
                 await journal.close()
+
+
+def rules(text: str) -> Policy:
+    policy = read_policy(text)
+    assert policy is not None
+    return policy
+
+
+async def begin(pair: Pair) -> tuple[Session, int, Any]:
+    """A turn of the editor's that runs."""
+    await pair.handshake()
+    session = await pair.new()
+    editor_id, heard = await pair.prompt("Work")
+    return session, editor_id, heard["id"]
+
+
+async def finish(pair: Pair, editor_id: int, agent_id: Any) -> list[Any]:
+    pair.agent.send(id=agent_id, result={"stopReason": "end_turn"})
+    await pair.editor.until(id=editor_id)
+    return await pair.events()
+
+
+def selected(option_id: str) -> Json:
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}

@@ -1,12 +1,13 @@
 """The splice: raw lines between an editor and an ACP agent, with a journal and a policy beside them.
 
 * ``agent``: the agent of a spliced session, as the hub sees it
-* ``agent_requests``: what the agent asks: the policy, the editor and every other client
+* ``agent_requests``: what the agent asks: it goes to the editor and every other client; the first answer wins
 * ``connection``: the agent's process: raw lines both ways
 * ``held_prompts``: prompts that wait until no other process works on their session
 * ``journal``: writes one session of the pair to the journal
 * ``lines``: what a line says; pure
 * ``own_requests``: our own requests at the agent: ids that collide with none, and their answers
+* ``policy_checks``: what the policy says about files and commands; our own files are refused to every agent
 * ``relay``: forwards the lines and reads a copy of each
 * ``stdio``: serves it to the editor that started us
 """

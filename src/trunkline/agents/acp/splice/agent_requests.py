@@ -9,33 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import stat
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 import orjson
 
 from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_options import option_of_kind, read_options
-from trunkline.agents.acp.requests.request_params import check_absolute, read_params
-from trunkline.agents.acp.requests.terminal_requests import is_program
 from trunkline.agents.acp.splice.journal import BY, SessionJournal
-from trunkline.agents.acp.splice.lines import IdKey, id_key, methods_if_ambiguous
+from trunkline.agents.acp.splice.lines import IdKey, id_key
 from trunkline.agents.acp.splice.own_requests import OwnIds, request_line
+from trunkline.agents.acp.splice.policy_checks import (
+    GUARDED,
+    JUDGED,
+    PERMISSION,
+    check_request,
+    describe_request,
+    judge,
+)
 from trunkline.commands import Answer
-from trunkline.content import DiffBlock
-from trunkline.errors import Denied, TrunklineError
-from trunkline.own_files import own_file
-from trunkline.protocols.acp import wire
-from trunkline.protocols.acp.content import tool_content_to_wire
+from trunkline.errors import TrunklineError
 from trunkline.protocols.acp.fields import as_object, text_in
 from trunkline.protocols.jsonrpc.connection import error_with_details
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     REQUEST_CANCELLED,
     Id,
     Request,
@@ -45,24 +44,14 @@ from trunkline.protocols.jsonrpc.messages import (
 )
 from trunkline.questions import Form, Permission
 from trunkline.session.context import CURRENT
-from trunkline.session.permissions import ToolRequest, command_block
 from trunkline.session.session import Session
-from trunkline.session.view import SessionView
-from trunkline.workspace.guard import TextChange
 
 log = logging.getLogger("trunkline.splice")
 
-PERMISSION = "session/request_permission"
-READ, WRITE, RUN = "fs/read_text_file", "fs/write_text_file", "terminal/create"
-GUARDED = (READ, WRITE, RUN)
-"""What the policy judges besides permissions; the other requests about a terminal follow a judged one."""
-JUDGED = (PERMISSION, *GUARDED)
 ELICITATION = "elicitation/create"
 ASKING = (PERMISSION, ELICITATION)
 """What is a question of the session too."""
 
-TEXT_SHOWN = 10 * 1024 * 1024
-"""Bytes of a file that is to be written, of which the change is shown."""
 CONCLUDED_WITHIN = 10.0
 """Seconds in which an answer of the editor must be in the journal before what follows it is."""
 
@@ -127,7 +116,7 @@ class SpliceRequests:
         request = AgentRequest(raw, message)
         self._open[id_key(request.id)] = request
         try:
-            self._check(request)
+            check_request(request, has_policy=self._has_policy)
         except RpcError as error:
             self._refuse(request, error)
             return
@@ -137,24 +126,6 @@ class SpliceRequests:
             self._put(request, self._guard)
         else:
             self._forward(request)
-
-    def _check(self, request: AgentRequest) -> None:
-        """Refuse what could be read in two ways, and writes to our own files."""
-        methods = methods_if_ambiguous(request.raw)
-        if WRITE in methods or (self._has_policy and any(m in JUDGED for m in methods)):
-            raise error_with_details(
-                INVALID_REQUEST,
-                "invalid request: a member comes twice in an object, or a byte is no UTF-8: it can be read "
-                "in two ways",
-            )
-        if request.method in (READ, WRITE) and (path := text_in(request.params, "path")):
-            for form in (os.path.abspath(path), os.path.realpath(path)):
-                own = own_file(form)
-                if own is not None and (own.secret or request.method == WRITE):
-                    raise error_with_details(
-                        Denied.hint.jsonrpc,
-                        f"{path}: it is {own.what} of trunkline, which no agent may touch",
-                    )
 
     def _take_question(self, request: AgentRequest) -> None:
         journal = self._journal_of(request)
@@ -239,7 +210,7 @@ class SpliceRequests:
         assert journal.prompts is not None
         assert journal.session is not None
         CURRENT.set(journal.prompts.requests.turn)
-        await _judge(request, journal.session.view)
+        await judge(request, journal.session.view)
         self._forward(request)
 
     # -- questions ---------------------------------------------------------------------------------
@@ -268,7 +239,7 @@ class SpliceRequests:
         own_id = request.own_id = self._ids.next()
         self._own[own_id] = request
         call = {"toolCallId": question.call_id or own_id, "title": question.message, "status": "pending"}
-        call |= _shown(request)
+        call |= describe_request(request)
         options = [
             {"optionId": option.option_id, "name": option.name, "kind": option.kind}
             for option in question.options
@@ -426,74 +397,6 @@ def _chosen(request: AgentRequest, question: Permission, outcome: dict[str, Any]
     kind = next((one.kind for one in read_options(request.params) if one.option_id == option_id), "")
     once = option_of_kind(offered, "allow_once" if kind.startswith("allow") else "reject_once")
     return None if once is None else once.option_id
-
-
-class _Command(NamedTuple):
-    command: tuple[str, ...] | str
-    env: dict[str, str]
-    cwd: str | None
-
-
-def _read_command(request: AgentRequest) -> _Command:
-    wanted = read_params(wire.CreateTerminalRequest, request.params)
-    words = (wanted.command, *wanted.args)
-    command = words if wanted.args or is_program(wanted.command) else wanted.command
-    return _Command(command, {variable.name: variable.value for variable in wanted.env}, wanted.cwd)
-
-
-def _shown(request: AgentRequest) -> dict[str, Any]:
-    """Show the person at the editor what a file or a command is about: the whole of it is approved."""
-    if request.method == RUN:
-        command, env, cwd = _read_command(request)
-        about = ToolRequest(call_id="", kind="execute", command=command, env=env, cwd=cwd)
-        content = [tool_content_to_wire(block, ()) for block in command_block(about)]
-        return {"kind": "execute", "content": content}
-    path = text_in(request.params, "path") or ""
-    if request.method == READ:
-        return {"kind": "read", "locations": [{"path": path}]}
-    change = DiffBlock(path=path, old=request.text_before, new=str(request.params.get("content")))
-    return {"kind": "edit", "locations": [{"path": path}], "content": [tool_content_to_wire(change, ())]}
-
-
-async def _judge(request: AgentRequest, view: SessionView) -> None:
-    """Ask the policy about a file or a command; raises what refuses it."""
-    guard = view.guard
-    assert guard is not None, "a session has a guard"
-    if request.method == RUN:
-        command, env, cwd = _read_command(request)
-        await guard.check_command(command, env, cwd or view.cwd or os.getcwd())
-        return
-    path = text_in(request.params, "path") or ""
-    check_absolute("path", path)
-    resolved = await asyncio.to_thread(os.path.realpath, path)
-    if request.method == READ:
-        await guard.check_file("read", path, resolved)
-        return
-
-    async def text_before() -> str | None:
-        request.text_before = await asyncio.to_thread(_read, path)
-        return request.text_before
-
-    text = str(request.params.get("content"))
-    await guard.check_file("edit", path, resolved, TextChange(text, text_before))
-
-
-def _read(path: str) -> str | None:
-    """Give the text of a file; None for what is too long, and for pipes and devices: they may never end."""
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError):
-        return None
-    try:
-        found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > TEXT_SHOWN:
-            return None
-        with open(opened, encoding="utf-8", closefd=False) as file:
-            return file.read(TEXT_SHOWN)
-    except (OSError, ValueError):
-        return None
-    finally:
-        os.close(opened)
 
 
 _DISCARDED = AgentRequest(b"", Request(None, ""))

@@ -1,7 +1,7 @@
 """The splice: lines between an editor and an agent, unchanged; a copy of each is read for the journal.
 
 Every line is forwarded before anything is done with its copy. Only five things are held back: what the
-policy judges (``agent_requests``), the updates of a turn that another client began ("an editor shows turns it
+policy judges (``policy_checks``), the updates of a turn that another client began ("an editor shows turns it
 started"), what the agent prints on stdout that is no message, prompts to a session that another process
 may be working on (``held_prompts``), and, for a moment, the end of a turn until the journal has it: who opens
 the session then, in whatever client, finds the whole turn.
@@ -22,12 +22,13 @@ from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.routes import update_in
 from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
-from trunkline.agents.acp.splice.agent_requests import JUDGED, SpliceRequests
+from trunkline.agents.acp.splice.agent_requests import SpliceRequests
 from trunkline.agents.acp.splice.connection import SpliceConnection, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
 from trunkline.agents.acp.splice.journal import SessionJournal
 from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
 from trunkline.agents.acp.splice.own_requests import settle
+from trunkline.agents.acp.splice.policy_checks import JUDGED
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.protocols.jsonrpc.messages import (
