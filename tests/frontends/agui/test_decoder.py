@@ -15,9 +15,9 @@ from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import is_modern, read_input, read_intent
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.frontends.agui.thread_outline import ThreadOutline
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 EMPTY = Conversation()

@@ -13,7 +13,7 @@ from trunkline.cursor import Entry
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.losses import LOSSES
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 FINISHED = ev.TurnFinished()

@@ -18,8 +18,7 @@ from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
-from trunkline.outline import Outline, OutlineReader
+from trunkline.outline import CLIENT_MESSAGE_ID, Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput
 from trunkline.session.context import TurnContext

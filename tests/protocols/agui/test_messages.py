@@ -8,7 +8,7 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conformance.agui.event_verifier import plain
 from trunkline.folding import fold
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui.messages import content_of, parsed, snapshot_of
 from trunkline.protocols.agui.results import PART_KEY, content_part
 from trunkline.questions import ClientCall

@@ -17,7 +17,7 @@
 * ``losses``: what AG-UI has no event for, and where its meaning goes
 * ``options``: what the front end shows, and how long it waits
 * ``pages``: how much of a thread each client has seen
-* ``questions``: questions as interrupts, and their answers
+* ``questions``: questions as interrupts, and resumes and results of front-end tools as their answers
 * ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
 * ``snapshot_size``: makes a snapshot of messages small enough, and corrects it, so that a client can take it
 * ``state``: the shared state in a run: snapshots and patches

@@ -7,16 +7,16 @@ what is new counts, which is a message, the answers to open questions, or a mess
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from trunkline import events as ev
-from trunkline.commands import Answer, Prompt
+from trunkline.commands import Prompt
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.pages import Page
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, answer_of
+from trunkline.frontends.agui.questions import check_tool_results, read_resume, read_tool_results
 from trunkline.frontends.agui.thread_outline import ThreadOutline
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import PresentOutline
@@ -132,8 +132,8 @@ def read_intent(
             return _start(request, thread, page, cancels_waiting=True)
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
-        return _resume(request.resume, thread, questions, by, answers.values())
-    _check_results(request.messages, thread, waiting)
+        return read_resume(request.resume, thread, questions, by, answers.values())
+    check_tool_results(request.messages, thread, waiting)
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
     if waiting and not is_new:
         missing = sorted(call_id for call_id in waiting if call_id not in answers)
@@ -152,71 +152,6 @@ def read_intent(
     if last is not None and last.role == "tool":
         return TooLate(question_ids=())
     return _start(request, thread, page, cancels_waiting=bool(waiting))
-
-
-# -- answers ---------------------------------------------------------------------------------------
-
-
-def _resume(
-    entries: Sequence[wire.ResumeEntry],
-    thread: ThreadOutline,
-    questions: Mapping[str, ev.Asked],
-    by: str | None,
-    tool_results: Iterable[Answer],
-) -> Intent:
-    """Answer every open interrupt, and the calls of front-end tools whose results came with them.
-
-    "A single resume array must address every open interrupt from the interrupted run. Partial resumes are not
-    supported." (https://docs.ag-ui.com/concepts/interrupts#contract-rules)
-    """
-    given = {entry.interrupt_id: entry for entry in entries}
-    unknown = sorted(set(given) - set(thread.asked) - questions.keys())
-    if unknown and not thread.outline.is_empty:
-        raise InvalidCommand(f"no run of this thread asked {', '.join(unknown)}")
-    wanted = {key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)}
-    if not wanted & given.keys():
-        return TooLate(question_ids=tuple(given))
-    missing = sorted(wanted - given.keys())
-    if missing:
-        raise InvalidCommand(
-            f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
-        )
-    answers = [answer_of(questions[key], given[key], by) for key in sorted(wanted)]
-    return AnswerQuestions(answers=(*answers, *tool_results))
-
-
-def read_tool_results(
-    messages: Sequence[wire.Message], waiting: Mapping[str, ev.Asked], by: str | None
-) -> dict[str, Answer]:
-    """Read the results of the front end's own tools."""
-    found: dict[str, Answer] = {}
-    for message in messages:
-        asked = waiting.get(message.tool_call_id or "") if message.role == "tool" else None
-        if asked is None:
-            continue
-        failed = message.error is not None
-        found[message.tool_call_id or ""] = Answer(
-            question_id=asked.question_id,
-            outcome="declined" if failed else "accepted",
-            content=message.content,
-            reason=message.error,
-            by=by,
-            key=f"result:{asked.question_id}",
-            meta={CLIENT_MESSAGE_ID: message.id},
-        )
-    return found
-
-
-def _check_results(messages: Sequence[wire.Message], thread: ThreadOutline, waiting: Collection[str]) -> None:
-    """Refuse results of calls that the agent never made; other results are compared by their ids only."""
-    if thread.outline.is_empty:
-        return
-    for message in messages:
-        call_id = message.tool_call_id or ""
-        if message.role == "tool" and not (thread.has_id(call_id) or call_id in waiting):
-            raise InvalidCommand(
-                f"message {message.id!r} answers the call {call_id!r}, which the agent did not make"
-            )
 
 
 # -- prompts ---------------------------------------------------------------------------------------

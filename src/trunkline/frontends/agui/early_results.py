@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
-from trunkline.frontends.agui.decoder import read_tool_results
 from trunkline.frontends.agui.history import ThreadSnapshot
+from trunkline.frontends.agui.questions import read_tool_results
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 

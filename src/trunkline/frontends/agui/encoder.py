@@ -21,10 +21,11 @@ from trunkline.frontends.agui.lanes import Lanes, LaneView
 from trunkline.frontends.agui.legacy_interrupts import interrupt_events
 from trunkline.frontends.agui.losses import CUSTOM_NAMES
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, outcome_of
+from trunkline.frontends.agui.questions import outcome_of
 from trunkline.frontends.agui.state import StateView
 from trunkline.frontends.agui.substitute_messages import failure_message
 from trunkline.frontends.agui.tool_calls import CallView
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.protocols.agui.results import OUTPUT_TAIL, call_metadata, content_part

@@ -19,11 +19,10 @@ from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.folding import Folder
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.frontends.agui.snapshot_size import clearing, fits_frame, fitting, would_reorder
 from trunkline.frontends.agui.state import first_snapshot
 from trunkline.frontends.agui.thread_outline import ThreadOutline
-from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
+from trunkline.outline import CLIENT_MESSAGE_ID, Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.session.run_start import RunStart

@@ -1,8 +1,8 @@
-"""Questions on AG-UI's wire: a question as an interrupt, and a resume entry as its answer."""
+"""Questions on AG-UI's wire: a question as an interrupt; a resume, or the result of a tool, as its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -12,11 +12,11 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
+from trunkline.frontends.agui.thread_outline import ThreadOutline
+from trunkline.intents import AnswerQuestions, Intent, TooLate
 from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
 from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, ClientCall, Form, Link, Permission
-
-__all__ = ["CLIENT_MESSAGE_ID", "answer_of", "interrupt_of", "outcome_of"]
 
 
 def outcome_of(
@@ -107,6 +107,9 @@ def _permission_schema(question: Permission) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["approved"]}
 
 
+# -- answering ---------------------------------------------------------------------------------------
+
+
 def answer_of(asked: ev.Asked, entry: wire.ResumeEntry, by: str | None) -> Answer:
     """Read the answer to an interrupt; one that does not fit raises InvalidCommand."""
     question, payload = asked.question, entry.payload
@@ -154,3 +157,67 @@ def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Ans
     if edited is not None and not question.allows_edit:
         raise InvalidCommand(f"the arguments of {question.call_id} cannot be edited: leave editedArgs out")
     return Answer(outcome="selected", option_id=chosen, input=edited, reason=reason, **made)
+
+
+def read_resume(
+    entries: Sequence[wire.ResumeEntry],
+    thread: ThreadOutline,
+    questions: Mapping[str, ev.Asked],
+    by: str | None,
+    tool_results: Iterable[Answer],
+) -> Intent:
+    """Answer every open interrupt, and the calls of front-end tools whose results came with them.
+
+    "A single resume array must address every open interrupt from the interrupted run. Partial resumes are not
+    supported." (https://docs.ag-ui.com/concepts/interrupts#contract-rules)
+    """
+    given = {entry.interrupt_id: entry for entry in entries}
+    unknown = sorted(set(given) - set(thread.asked) - questions.keys())
+    if unknown and not thread.outline.is_empty:
+        raise InvalidCommand(f"no run of this thread asked {', '.join(unknown)}")
+    wanted = {key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)}
+    if not wanted & given.keys():
+        return TooLate(question_ids=tuple(given))
+    missing = sorted(wanted - given.keys())
+    if missing:
+        raise InvalidCommand(
+            f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
+        )
+    answers = [answer_of(questions[key], given[key], by) for key in sorted(wanted)]
+    return AnswerQuestions(answers=(*answers, *tool_results))
+
+
+def read_tool_results(
+    messages: Sequence[wire.Message], waiting: Mapping[str, ev.Asked], by: str | None
+) -> dict[str, Answer]:
+    """Read the results of the front end's own tools."""
+    found: dict[str, Answer] = {}
+    for message in messages:
+        asked = waiting.get(message.tool_call_id or "") if message.role == "tool" else None
+        if asked is None:
+            continue
+        failed = message.error is not None
+        found[message.tool_call_id or ""] = Answer(
+            question_id=asked.question_id,
+            outcome="declined" if failed else "accepted",
+            content=message.content,
+            reason=message.error,
+            by=by,
+            key=f"result:{asked.question_id}",
+            meta={CLIENT_MESSAGE_ID: message.id},
+        )
+    return found
+
+
+def check_tool_results(
+    messages: Sequence[wire.Message], thread: ThreadOutline, waiting: Collection[str]
+) -> None:
+    """Refuse results of calls that the agent never made; other results are compared by their ids only."""
+    if thread.outline.is_empty:
+        return
+    for message in messages:
+        call_id = message.tool_call_id or ""
+        if message.role == "tool" and not (thread.has_id(call_id) or call_id in waiting):
+            raise InvalidCommand(
+                f"message {message.id!r} answers the call {call_id!r}, which the agent did not make"
+            )
