@@ -1,7 +1,8 @@
 """Tests of what an AG-UI request means for an agent: answers, results of the client's tools and histories."""
 
 import json
-from typing import Any
+import operator
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from ag_ui_validate.pytest_plugin import validate_agui
@@ -61,6 +62,19 @@ async def test_a_permission_ends_the_run_and_the_next_one_answers_it(
     )
     assert page.text == "Let me look. It is sunny."
     assert script.calls[1].messages[-1].content == result
+
+
+async def test_a_graph_that_keeps_its_messages_as_dicts_goes_on_with_its_thread(page: Page) -> None:
+    def answer(state: Any) -> Any:
+        return {"messages": [{"role": "ai", "content": f"{len(state['messages'])} so far.", "id": "a"}]}
+
+    class Plain(TypedDict):
+        messages: Annotated[list[Any], operator.add]
+
+    agent = agui_agent(graph_of(answer, Plain, checkpointer=InMemorySaver()))
+    await ainvoke(agent, page.request("go"), transport=page)
+    await ainvoke(agent, page.request("again"), transport=page)
+    assert page.outcome == "success"
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])

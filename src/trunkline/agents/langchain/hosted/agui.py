@@ -26,9 +26,10 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.client_input import add_to_config
 from trunkline.agents.langchain.graph.interrupts import emit_decision
+from trunkline.agents.langchain.graph.repair import config_of, thread_messages
 from trunkline.agents.langchain.graph.threads import is_durable
 from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent, build_agent
-from trunkline.agents.langchain.hosted.agui_request import client_prompt, read_request, thread_messages
+from trunkline.agents.langchain.hosted.agui_request import client_prompt, read_request
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
 from trunkline.agents.langchain.hosted.options import AguiAgentOptions, AguiRunOptions
 from trunkline.agents.langchain.hosted.run import OwnRun
@@ -143,4 +144,4 @@ class AguiAgent(OwnAgent):
 
 def _thread(config: RunnableConfig) -> Any:
     """A config for the thread and nothing else."""
-    return {"configurable": {"thread_id": config.get("configurable", {})["thread_id"]}}
+    return config_of(config.get("configurable", {})["thread_id"])

@@ -17,7 +17,7 @@ from trunkline.agents.langchain.graph import threads
 from trunkline.agents.langchain.graph.client_input import client_state
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
-from trunkline.agents.langchain.graph.repair import is_broken, repair
+from trunkline.agents.langchain.graph.repair import config_of, is_broken, repair, thread_messages
 from trunkline.agents.langchain.hosted.run import question_of
 from trunkline.agents.langchain.messages.content_mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
@@ -49,12 +49,6 @@ class RequestMeaning(msgspec.Struct, kw_only=True):
     """Whether what the agent waited for is not answered any more."""
 
 
-def thread_messages(snapshot: Any) -> list[Any]:
-    """The messages of a thread."""
-    values: Any = snapshot.values
-    return list(cast("dict[str, Any]", values).get("messages") or []) if isinstance(values, dict) else []
-
-
 async def read_request(
     agent: Any,
     request: wire.RunAgentInput,
@@ -69,7 +63,7 @@ async def read_request(
     mapper = ContentBlockMapper()
     if not threads.is_durable(agent):
         return _from_history(agent, request, mapper)
-    config: Any = {"configurable": {"thread_id": thread_id}}
+    config = config_of(thread_id)
     snapshot: Any = await agent.aget_state(config)
     messages = thread_messages(snapshot)
     pending = _pending(snapshot, messages)
