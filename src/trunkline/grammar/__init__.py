@@ -2,8 +2,8 @@
 
 * ``event_check``: checks the fields of an agent's events
 * ``known_ids``: the newest ids of earlier turns, which a grammar still knows
-* ``machine``: carries out the tables: makes any stream of events legal
-* ``table``: the legal order of events as tables, and the theory behind them
+* ``machine``: carries the tables out: keeps what is open, closes it, and repairs and reports what breaks a rule
+* ``table``: what may follow what, as tables: events by phase, statuses of a call (a final one stays), rules
 """
 
 from trunkline.grammar.machine import Grammar, Violation
