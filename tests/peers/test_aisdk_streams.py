@@ -31,7 +31,7 @@ from trunkline.demos.scenarios import SCENARIOS
 from trunkline.folding import fold
 from trunkline.frontends.aisdk import fold_ui_messages
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
-from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.grammar import Grammar
 from trunkline.protocols.aisdk.wire import CHUNK_KEYS, VERSIONS
 from trunkline.questions import Permission

@@ -5,7 +5,7 @@ from typing import Any
 
 from trunkline.frontends.aisdk.chat_request import read_chat_request
 from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
-from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.frontends.aisdk.run import AisdkResponse
 from trunkline.protocols.aisdk.wire import version_of
 

@@ -9,8 +9,8 @@ from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.cursor import Entry
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
+from trunkline.frontends.aisdk.lane_encoder import LaneEncoder
 from trunkline.frontends.aisdk.losses import LOSSES, OWN_DATA, TRANSIENT
-from trunkline.frontends.aisdk.message_encoder import MessageEncoder
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.questions import ClientCall, Form, Link, Permission, default_options
 
@@ -405,7 +405,7 @@ def test_the_shared_state_is_shown_whole_and_changed_by_patches() -> None:
 def test_every_event_is_encoded_or_has_a_reason_why_not() -> None:
     handled: dict[type[Any], Any] = AisdkEncoder._handlers  # pyright: ignore[reportPrivateUsage]
     for kind in get_args(ev.AnyEvent):
-        assert (kind in handled or MessageEncoder.knows(kind)) != (kind in LOSSES), kind
+        assert (kind in handled or LaneEncoder.knows(kind)) != (kind in LOSSES), kind
 
 
 def test_our_data_parts_have_names_that_an_agents_own_cannot_take() -> None:

@@ -9,8 +9,8 @@ from tests.legal_sessions import LegalSession, legal_sessions, rechunked
 
 from trunkline import events as ev
 from trunkline.content import TextBlock
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.frontends.aisdk.messages import MessageFolder, fold_ui_messages
-from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.protocols.aisdk.wire import VERSIONS
 
 

@@ -12,8 +12,8 @@ from trunkline.conformance.aisdk.stream_rules import breaches
 from trunkline.cursor import Cursor
 from trunkline.frontends.aisdk.decoder import ChatOutline, read_chat_request, read_intent
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.frontends.aisdk.messages import fold_ui_messages
-from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn
 from trunkline.protocols.aisdk.wire import VERSIONS
 from trunkline.session.session import Session

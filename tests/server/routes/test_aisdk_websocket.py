@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.protocols.aisdk.wire import version_of
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits

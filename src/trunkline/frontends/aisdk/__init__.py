@@ -9,17 +9,17 @@
 * ``endpoint``: opens the responses of pages on the turns of a session
 * ``history``: the history of a chat where a response begins
 * ``imported_history``: the history that a page brings to a new chat
+* ``lane_calls``: the tool calls of one lane, as chunks
+* ``lane_encoder``: what is said in one lane, as the chunks of one message
 * ``losses``: what the stream has no chunk for, and where its meaning goes
 * ``lost_ends``: counts the pages that lack the end of a turn
-* ``message_calls``: the tool calls of one message
-* ``message_encoder``: what is said in one lane as the chunks of one message
 * ``message_ids``: makes messages and ids for them
+* ``message_reducer``: folds chunks to a message, as the AI SDK does it
 * ``messages``: the messages of a chat as a page holds them
 * ``metadata``: what agents say in fields of their own, and tokens spent
 * ``openings``: the requests that are not in a turn yet
 * ``options``: what the front end shows
 * ``questions``: questions as approvals and data parts, and their answers
-* ``reducer``: folds chunks to a message, as the AI SDK does it
 * ``run``: one response: a window on a turn
 * ``subagents``: subagents as data parts with messages of their own
 * ``terminals``: what terminals have printed

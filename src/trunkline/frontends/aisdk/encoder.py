@@ -15,7 +15,7 @@ from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.aisdk.budget import Budget
 from trunkline.frontends.aisdk.content_parts import user_part
-from trunkline.frontends.aisdk.message_encoder import MessageEncoder
+from trunkline.frontends.aisdk.lane_encoder import LaneEncoder
 from trunkline.frontends.aisdk.metadata import usage_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.questions import approval_about, is_approved, permission_part, question_part
@@ -68,7 +68,7 @@ class AisdkEncoder:
         self._budget = Budget()
         self._terminals = Terminals()
         self._tells_answers = self._version.tells_answers or folds
-        self._main = MessageEncoder(
+        self._main = LaneEncoder(
             self._options,
             self._version,
             self._terminals,
@@ -89,8 +89,8 @@ class AisdkEncoder:
         self._is_prompted = False
         self._over = False
 
-    def _encoder_of_subagent(self) -> MessageEncoder:
-        return MessageEncoder(
+    def _encoder_of_subagent(self) -> LaneEncoder:
+        return LaneEncoder(
             self._options, self._version, self._terminals, lambda _, render: render(), tells_answers=True
         )
 
@@ -121,7 +121,7 @@ class AisdkEncoder:
                 return [{"type": "text-delta", "id": parts.part_id, "delta": event.delta}]
         out = self._budget.due(entry.at) if waits else []
         handle = self._handlers.get(type(event))
-        if handle is None and not MessageEncoder.knows(type(event)):
+        if handle is None and not LaneEncoder.knows(type(event)):
             return out
         self._over = False
         if not self._options.shows_exception_texts:

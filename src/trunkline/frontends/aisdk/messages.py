@@ -10,8 +10,8 @@ from trunkline.conversation import is_imported
 from trunkline.cursor import Entry
 from trunkline.frontends.aisdk.content_parts import user_part
 from trunkline.frontends.aisdk.encoder import AisdkEncoder
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.frontends.aisdk.options import AisdkOptions
-from trunkline.frontends.aisdk.reducer import MessageReducer
 from trunkline.frontends.aisdk.user_parts import DATA_PARTS, data_parts_of
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import JsonObject, VersionNumber, version_of

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.frontends.aisdk.message_encoder import MessageEncoder
-from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.lane_encoder import LaneEncoder
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.frontends.aisdk.tool_calls import CallView
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject, StreamVersion
 
@@ -23,7 +23,7 @@ Out = list[Chunk]
 class _Subagent:
     """One subagent: what it is, and its message."""
 
-    def __init__(self, started: ev.SubagentStarted, encoder: MessageEncoder, version: StreamVersion) -> None:
+    def __init__(self, started: ev.SubagentStarted, encoder: LaneEncoder, version: StreamVersion) -> None:
         self.lane = started.lane or ""
         self.parent = started.parent_lane
         self.encoder = encoder
@@ -52,7 +52,7 @@ class _Subagent:
 class Subagents:
     """The subagents of a turn."""
 
-    def __init__(self, version: StreamVersion, make_encoder: Callable[[], MessageEncoder]) -> None:
+    def __init__(self, version: StreamVersion, make_encoder: Callable[[], LaneEncoder]) -> None:
         self._version = version
         self._make_encoder = make_encoder
         self._known: dict[str, _Subagent] = {}

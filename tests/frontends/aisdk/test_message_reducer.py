@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trunkline.frontends.aisdk.reducer import MessageReducer
+from trunkline.frontends.aisdk.message_reducer import MessageReducer
 from trunkline.protocols.aisdk.wire import VERSIONS
 
 

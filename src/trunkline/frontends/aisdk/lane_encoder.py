@@ -10,8 +10,8 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.frontends.aisdk.content_parts import block_part, camel_keys, source_part
+from trunkline.frontends.aisdk.lane_calls import LaneCalls, Offer
 from trunkline.frontends.aisdk.losses import OWN_DATA, TRANSIENT
-from trunkline.frontends.aisdk.message_calls import Calls, Offer
 from trunkline.frontends.aisdk.metadata import OURS, provider_metadata
 from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.terminals import Terminals
@@ -19,7 +19,7 @@ from trunkline.frontends.aisdk.text_parts import Parts
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import Chunk, StreamVersion
 
-__all__ = ["MessageEncoder", "fields_of"]
+__all__ = ["LaneEncoder", "fields_of"]
 
 Out = list[Chunk]
 
@@ -32,7 +32,7 @@ _ALWAYS: dict[str, dict[str, Any]] = {
 """What a page reads without asking whether it is there."""
 
 
-class MessageEncoder:
+class LaneEncoder:
     """Encodes the events of one lane."""
 
     def __init__(
@@ -48,7 +48,7 @@ class MessageEncoder:
     ) -> None:
         self._options = options
         self.parts = Parts()
-        self.calls = Calls(
+        self.calls = LaneCalls(
             self.parts,
             terminals,
             version,

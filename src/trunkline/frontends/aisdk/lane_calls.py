@@ -1,4 +1,4 @@
-"""The tool calls of one message: which chunks follow from what happens to them."""
+"""The tool calls of one lane: which chunks follow from what happens to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trunkline.frontends.aisdk.tool_calls import Approval, CallView
 from trunkline.protocols.aisdk.partial_json import MISSING
 from trunkline.protocols.aisdk.wire import Chunk, JsonObject, StreamVersion
 
-__all__ = ["Calls", "Offer"]
+__all__ = ["LaneCalls", "Offer"]
 
 Out = list[Chunk]
 Offer = Callable[[str, Callable[[], Out]], Out]
@@ -23,8 +23,8 @@ _FINAL = ev.FINAL_STATUSES
 _UNANSWERED = "nobody answered before the call ended"
 
 
-class Calls:
-    """The calls of one message."""
+class LaneCalls:
+    """The calls of one lane, whose chunks make one message."""
 
     def __init__(
         self,
