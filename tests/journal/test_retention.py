@@ -13,7 +13,7 @@ from tests.hubs import opened
 
 from trunkline.commands import Prompt
 from trunkline.events import AnyEvent, Text, TurnStarted
-from trunkline.journal import Lease, Record, SessionInfo, SessionKey, retention
+from trunkline.journal import Lease, Record, SessionInfo, SessionKey, blobs, retention
 from trunkline.journal.lease_clock import Moment, boot_id
 from trunkline.journal.sqlite import SqliteJournal
 
@@ -52,11 +52,11 @@ async def test_a_blob_that_is_mentioned_while_the_records_are_read_is_kept(
 ) -> None:
     before, during, posted, never = [await journal.put_blob(data) for data in (b"1", b"2", b"3", b"4")]
     await say(journal, "hello", f"see {before}")
-    known = retention.find_mentions(db)
+    known = blobs.find_mentions(db)
     assert known.digests == {before}
     await say(journal, f"and {during}")
     await journal.post(KEY, "k", Prompt.of(f"and {posted}"))
-    retention.sweep(db, clock.now + 1, known)
+    blobs.sweep(db, clock.now + 1, known, 1000)
     assert [await journal.get_blob(digest) for digest in (before, during, posted, never)] == [
         b"1",
         b"2",

@@ -1,6 +1,7 @@
 """Journals: where sessions are kept. ``open_journal("sqlite:PATH")`` or ``"memory:"``.
 
 * ``address``: reads journal addresses
+* ``blobs``: attachments and large outputs, by their digest, and which ones no record mentions
 * ``codec``: records to rows and back
 * ``failures``: errors of SQLite with their cause and the next step
 * ``fair_queue``: what waits to be written, by session
@@ -8,15 +9,15 @@
 * ``interface``: what every engine promises
 * ``lease_clock``: the clock of leases, and the name of this start of the machine
 * ``memory``: the journal in memory
-* ``pruning``: removes in slices what ``retention`` finds, one small commit after the other
 * ``readers``: the threads that read
-* ``retention``: finds what may be forgotten: idle sessions, old turns, blobs that no record names
-* ``rules``: rules that all engines share: who may append, where to cut, what is kept
+* ``refusals``: what every engine refuses, and what it says
+* ``retention``: discards idle sessions, old turns and blobs in slices, one small commit after the other
 * ``search``: which texts of a session a search looks at, and when they match
 * ``snapshots``: snapshots beside the records, in SQL
 * ``sqlite``: the journal in a file
 * ``statements``: each operation in SQL
 * ``tables``: the tables of the SQLite file, and their migrations
+* ``trimming``: which old turns go when a session is too large
 * ``watch``: waits for a change
 * ``writer``: the one thread that writes, with group commit
 """

@@ -74,6 +74,12 @@ def copy(value: T, what: str) -> T:
     return msgspec.json.decode(encode(value, what), type=type(value))
 
 
+def with_kept(kept: dict[str, Any] | None, name: str, value: Any) -> dict[str, Any] | None:
+    """Give what an agent keeps with a session after a change; None when nothing is left."""
+    others = {key: one for key, one in (kept or {}).items() if key != name}
+    return (others if value is None else {**others, name: value}) or None
+
+
 def _encode(record: Record) -> tuple[int, bytes]:
     event, command = record.event, record.command
     value = command if event is None else event

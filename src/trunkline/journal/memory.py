@@ -19,8 +19,8 @@ import msgspec
 
 from trunkline.commands import Command
 from trunkline.errors import JournalError
-from trunkline.journal import rules
-from trunkline.journal.codec import TURN, Row, copy, decode_command, encode, pack, unpack
+from trunkline.journal import blobs, refusals, trimming
+from trunkline.journal.codec import TURN, Row, copy, decode_command, encode, pack, unpack, with_kept
 from trunkline.journal.interface import (
     Disposition,
     Held,
@@ -104,7 +104,7 @@ class MemoryJournal:
         return None
 
     def _closed(self) -> JournalError:
-        return rules.closed(self.url)
+        return refusals.closed(self.url)
 
     def _check(self) -> None:
         if not self._open:
@@ -121,12 +121,12 @@ class MemoryJournal:
     def _have(self, key: SessionKey) -> _Session:
         session = self._find(key)
         if session is None:
-            raise rules.missing(key)
+            raise refusals.missing(key)
         return session
 
     def _leased(self, lease: Lease) -> _Session:
         session = self._find(lease.key)
-        rules.check_fence(lease, session and session.info.fence)
+        refusals.check_fence(lease, session and session.info.fence)
         assert session is not None
         return session
 
@@ -134,7 +134,7 @@ class MemoryJournal:
 
     async def create(self, info: SessionInfo) -> SessionInfo:
         if self._find(info.key) is not None:
-            raise rules.exists(info.key)
+            raise refusals.exists(info.key)
         session = self._sessions[info.key] = _Session(copy(info, "the session"))
         now = self._clock()
         stored = session.change(
@@ -163,7 +163,7 @@ class MemoryJournal:
             session.seen_at(now)
             for session in self._sessions.values()
             if principal in (None, session.info.principal)
-            and (cwd is None or rules.same_folder(cwd, session.info.cwd))
+            and (cwd is None or _is_same_folder(cwd, session.info.cwd))
             and target in (None, session.info.target)
             and (not begun or any(row.kind == TURN for row in session.rows))
         ]
@@ -197,7 +197,7 @@ class MemoryJournal:
 
     async def keep(self, key: SessionKey, name: str, value: Any) -> None:
         session = self._have(key)
-        kept = rules.with_kept(session.info.kept, name, value)
+        kept = with_kept(session.info.kept, name, value)
         session.change(kept=copy(kept, "a kept value"))
 
     async def delete(self, key: SessionKey) -> bool:
@@ -252,7 +252,7 @@ class MemoryJournal:
             batch = pack(lease, records)
             session = self._leased(lease)
             info = session.info
-            rules.check_next(lease, batch, info.last_seq)
+            refusals.check_next(lease, batch, info.last_seq)
         except JournalError as error:
             future.set_exception(error)
             return future
@@ -280,7 +280,7 @@ class MemoryJournal:
 
     async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
         session = self._leased(lease)
-        rules.check_snapshot(lease, snapshot, session.info.last_seq)
+        refusals.check_snapshot(lease, snapshot, session.info.last_seq)
         kept = [one for one in session.snapshots.get(part, ()) if one.seq <= snapshot.after]
         session.snapshots[part] = [*kept, snapshot]
         self._changed()
@@ -294,7 +294,7 @@ class MemoryJournal:
         session = self._have(key)
         known = session.commands.get(command_key)
         if known is None:
-            rules.check_waiting(key, sum(1 for _ in session.waiting()))
+            refusals.check_waiting(key, sum(1 for _ in session.waiting()))
             known = _Command(next(self._numbers), encode(command, f"command {command_key!r}"))
             session.commands[command_key] = known
             self._changed()
@@ -313,7 +313,7 @@ class MemoryJournal:
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         command = self._leased(lease).commands.get(command_key)
         if command is None:
-            raise rules.unposted(command_key)
+            raise refusals.unposted(command_key)
         if command.disposition is None:
             command.disposition = copy(disposition, f"the disposition of {command_key!r}")
             command.payload = b""
@@ -342,7 +342,7 @@ class MemoryJournal:
 
     async def put_blob(self, data: bytes) -> str:
         self._check()
-        digest = rules.digest_of(data)
+        digest = blobs.digest_of(data)
         self._blobs[digest] = (self._clock(), bytes(data))
         self._changed()
         return digest
@@ -363,13 +363,13 @@ class MemoryJournal:
                 removed += self._remove(session)
             elif max_bytes is not None and info.bytes > max_bytes:
                 removed += self._trim(session, max_bytes)
-        self._sweep(now - rules.BLOB_GRACE)
+        self._sweep(now - blobs.GRACE)
         return removed
 
     def _trim(self, session: _Session, max_bytes: int) -> int:
         info = session.info
         sizes = ((row.seq, row.kind, len(row.payload)) for row in session.rows)
-        found = rules.cut(sizes, info.bytes - max_bytes)
+        found = trimming.choose_cut(sizes, info.bytes - max_bytes)
         if found is None:
             return 0
         first, freed = found
@@ -387,7 +387,7 @@ class MemoryJournal:
                 *(row.payload for row in session.rows),
                 *(c.payload for c in session.commands.values()),
             ):
-                needed |= rules.digests_in(payload)
+                needed |= blobs.digests_in(payload)
         self._blobs = {
             digest: kept for digest, kept in self._blobs.items() if digest in needed or kept[0] >= cutoff
         }
@@ -395,3 +395,8 @@ class MemoryJournal:
 
 def _place(info: SessionInfo) -> tuple[float, str]:
     return info.updated_at, info.session_id
+
+
+def _is_same_folder(one: str, other: str | None) -> bool:
+    """Whether two paths are the same, but for a slash at the end."""
+    return other is not None and one.rstrip("/") == other.rstrip("/")

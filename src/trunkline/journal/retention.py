@@ -1,11 +1,9 @@
-"""Retention: finds what a SQLite journal may discard, and has the SQL for each small step of removing it.
+"""Retention: discards what a SQLite journal need not keep: idle sessions, old turns, blobs.
 
-``pruning`` decides when each step runs: it removes in slices, so that no writer waits for long.
-
-Blobs live in the journal's own file: one file to copy, one mode, one transaction, and nothing to
-tidy up beside it after a crash. They are shared by digest, so no session owns one. Which are still
-needed is found by reading the records for their digests, but only when retain() is called and some
-blob is old enough to go.
+``Settings.retain_age`` and ``retain_bytes`` ask for it, and ``trunkline sessions prune``. A session that goes,
+or begins later, does so in one quick step: from then on nobody reads the records that it leaves behind. Those
+are removed in slices of a commit each, between which everybody else has a turn. Whatever a crash leaves is
+found the next time.
 
 Space that is freed is used again by the file; the file itself does not shrink.
 """
@@ -13,40 +11,69 @@ Space that is freed is used again by the file; the file itself does not shrink.
 from __future__ import annotations
 
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from trunkline.journal import rules, statements
+from trunkline.journal import blobs, statements, trimming
+from trunkline.journal.fair_queue import Work
 from trunkline.journal.interface import SessionKey
 from trunkline.journal.lease_clock import Moment
 
+T = TypeVar("T")
+
 _IDLE = "updated_at < ? AND (owner IS NULL OR expires_at <= ? OR boot <> ?)"
-_MENTIONS_A_BLOB = "instr(payload, CAST('sha256:' AS BLOB))"
+
+SLICE_RECORDS = 1000
+SLICE_BYTES = 4 * 2**20
+"""How much one commit removes, so that nobody waits for more than that."""
 
 
-class Mentions(NamedTuple):
-    """The blobs that are needed, as far as the records were read."""
-
-    digests: set[str]
-    upto: dict[int, int]
-    """The newest record that was read, by the session's number."""
+class _Run(Protocol):
+    def __call__(self, work: Work[T], /) -> Awaitable[T]: ...
 
 
-NOTHING_READ = Mentions(set(), {})
+class Retention:
+    """Discards what one journal need not keep."""
+
+    def __init__(self, read: _Run, write: _Run) -> None:
+        self._read = read
+        self._write = write
+
+    async def discard_idle(self, cutoff: float, now: Callable[[], Moment]) -> int:
+        """Discard the sessions that nobody used since ``cutoff``; give the number of their records."""
+        removed = 0
+        for session in await self._read(lambda db: find_idle(db, cutoff, now())):
+            work: Work[int] = partial(discard_old, session=session, cutoff=cutoff, now=now())
+            removed += await self._write(work)
+        return removed
+
+    async def trim_large(self, max_bytes: int) -> int:
+        """Discard the oldest turns of sessions above a size; give the number of their records."""
+        removed = 0
+        for session in await self._read(lambda db: find_large(db, max_bytes)):
+            find: Work[Any] = partial(find_cut, session=session, max_bytes=max_bytes)
+            if (cut := await self._read(find)) is not None:
+                removed += await self._write(partial(trim, cut=cut))
+        return removed
+
+    async def remove_all_leftovers(self, session: int | None = None) -> None:
+        """Remove the records that sessions left behind, or that one of them did."""
+        sessions = await self._read(find_leftovers) if session is None else [session]
+        for number in sessions:
+            while await self._write(partial(remove_leftovers, session=number)):
+                pass
+
+    async def sweep_blobs(self, cutoff: float) -> None:
+        """Remove the blobs that nothing mentions and that are older than ``cutoff``."""
+        if not await self._read(lambda db: blobs.has_old(db, cutoff)):
+            return
+        known: blobs.Mentions | None = await self._read(blobs.find_mentions)
+        while known is not None:
+            known = await self._write(partial(blobs.sweep, cutoff=cutoff, known=known, most=SLICE_BYTES))
 
 
-def put_blob(db: sqlite3.Connection, digest: str, data: bytes, now: float) -> None:
-    """Keep data, or keep it for longer if it is there already."""
-    db.execute(
-        "INSERT INTO blobs (digest, created_at, data) VALUES (?, ?, ?)"
-        " ON CONFLICT (digest) DO UPDATE SET created_at = excluded.created_at",
-        (digest, now, data),
-    )
-
-
-def get_blob(db: sqlite3.Connection, digest: str) -> bytes | None:
-    """Give data back if it is there and whole."""
-    row = db.execute("SELECT data FROM blobs WHERE digest = ?", (digest,)).fetchone()
-    return row and rules.verify(digest, row[0])
+# -- sessions and their turns -----------------------------------------------------------------------
 
 
 def find_idle(db: sqlite3.Connection, cutoff: float, now: Moment) -> list[int]:
@@ -95,7 +122,7 @@ def find_cut(db: sqlite3.Connection, session: int, max_bytes: int) -> Cut | None
         "SELECT seq, kind, length(payload) FROM records WHERE session = ? AND seq >= ? ORDER BY seq",
         (session, row[1]),
     )
-    found = rules.cut(sizes, row[0] - max_bytes)
+    found = trimming.choose_cut(sizes, row[0] - max_bytes)
     sizes.close()
     return found and Cut(session, row[1], *found)
 
@@ -117,10 +144,6 @@ def trim(db: sqlite3.Connection, cut: Cut) -> int:
 
 
 # -- what sessions leave behind -------------------------------------------------------------------
-
-SLICE_RECORDS = 1000
-SLICE_BYTES = 4 * 2**20
-"""How much one commit removes, so that nobody waits for more than that."""
 
 
 def find_leftovers(db: sqlite3.Connection) -> list[int]:
@@ -150,46 +173,3 @@ def remove_leftovers(db: sqlite3.Connection, session: int) -> bool:
         last, size = seq, size + length
     db.execute("DELETE FROM records WHERE session = ? AND seq <= ?", (session, last))
     return len(rows) == SLICE_RECORDS or (bool(rows) and last < rows[-1][0])
-
-
-def has_old_blobs(db: sqlite3.Connection, cutoff: float) -> bool:
-    """Whether any blob is old enough to go."""
-    return db.execute("SELECT 1 FROM blobs WHERE created_at < ?", (cutoff,)).fetchone() is not None
-
-
-def find_mentions(db: sqlite3.Connection, known: Mentions = NOTHING_READ) -> Mentions:
-    """Read on from what is known, to the end of every session and of the waiting commands."""
-    upto = dict(db.execute("SELECT id, last_seq FROM sessions").fetchall())
-    digests = set(known.digests)
-    for session, last in upto.items():
-        start = known.upto.get(session, 0)
-        if start == last:
-            continue
-        rows = db.execute(
-            f"SELECT payload FROM records WHERE session = ? AND seq > ? AND {_MENTIONS_A_BLOB}",
-            (session, start),
-        )
-        for (payload,) in rows:
-            digests |= rules.digests_in(payload)
-    for (payload,) in db.execute(f"SELECT payload FROM commands WHERE {_MENTIONS_A_BLOB}"):
-        digests |= rules.digests_in(payload)
-    return Mentions(digests, upto)
-
-
-def sweep(db: sqlite3.Connection, cutoff: float, known: Mentions) -> Mentions | None:
-    """Remove a slice of the old blobs that nothing mentions; reads first what was said since ``known``.
-
-    Gives what is known now when there may be more.
-    """
-    known = find_mentions(db, known)
-    old = db.execute("SELECT digest, length(data) FROM blobs WHERE created_at < ?", (cutoff,))
-    size, removed = 0, list[tuple[str]]()
-    for digest, length in old.fetchall():
-        if digest in known.digests:
-            continue
-        if removed and size + length > SLICE_BYTES:
-            break
-        removed.append((digest,))
-        size += length
-    db.executemany("DELETE FROM blobs WHERE digest = ?", removed)
-    return known if removed else None

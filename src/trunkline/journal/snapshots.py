@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from trunkline.journal import rules
+from trunkline.journal import refusals
 from trunkline.journal.interface import Lease, SessionKey, Snapshot
 from trunkline.journal.statements import have, leased
 
@@ -15,7 +15,7 @@ from trunkline.journal.statements import have, leased
 def put(db: sqlite3.Connection, lease: Lease, part: str, snapshot: Snapshot) -> None:
     """Keep a snapshot of a part in the place of those behind the one that it continues."""
     session = leased(db, lease)
-    rules.check_snapshot(lease, snapshot, session.last_seq)
+    refusals.check_snapshot(lease, snapshot, session.last_seq)
     db.execute(
         "DELETE FROM snapshots WHERE session = ? AND part = ? AND seq > ?", (session.id, part, snapshot.after)
     )

@@ -1,7 +1,7 @@
 """The SQLite journal: one file, shared by the processes of one machine.
 
 Above are sessions; below are one thread that writes (``writer``), a few that read (``readers``) and
-what they do to the tables (``statements``, ``retention``). Nothing here blocks the event loop; it
+what they do to the tables (``statements``, ``retention``, ``blobs``). Nothing here blocks the event loop; it
 only asks for ``PRAGMA data_version``, which takes microseconds.
 
 Never put the file on a network disk: its locks and its shared memory need one machine.
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
-from trunkline.journal import retention, rules, snapshots, statements, tables
+from trunkline.journal import blobs, refusals, retention, snapshots, statements, tables
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
@@ -38,7 +38,6 @@ from trunkline.journal.interface import (
     Snapshot,
 )
 from trunkline.journal.lease_clock import Moment, boot_id, lease_clock
-from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
 from trunkline.journal.search import Query
 from trunkline.journal.watch import Watch
@@ -169,7 +168,7 @@ class SqliteJournal:
         return self._engine
 
     def _closed(self) -> JournalError:
-        return rules.closed(self._url)
+        return refusals.closed(self._url)
 
     async def check(self) -> None:
         """Write something and read it back through another connection; raise with the reason."""
@@ -248,11 +247,11 @@ class SqliteJournal:
     async def delete(self, key: SessionKey) -> bool:
         number = await self._write(lambda db: retention.delete(db, key), key)
         if number is not None:
-            await self._pruning().remove_leftovers(number)
+            await self._retention().remove_all_leftovers(number)
         return number is not None
 
-    def _pruning(self) -> Pruning:
-        return Pruning(self._read, self._write)
+    def _retention(self) -> retention.Retention:
+        return retention.Retention(self._read, self._write)
 
     # -- ownership --
 
@@ -344,16 +343,16 @@ class SqliteJournal:
     # -- blobs and retention --
 
     async def put_blob(self, data: bytes) -> str:
-        digest = await asyncio.to_thread(rules.digest_of, data)
+        digest = await asyncio.to_thread(blobs.digest_of, data)
         await self.room(_BLOBS)
         await self._open_engine().writer.submit(
-            lambda db: retention.put_blob(db, digest, data, self._clock()), _BLOBS, size=len(data)
+            lambda db: blobs.put(db, digest, data, self._clock()), _BLOBS, size=len(data)
         )
         return digest
 
     async def get_blob(self, digest: str) -> bytes | None:
         """Give the data back, if it is still there; Corrupt if it is not what was kept."""
-        return await self._read(lambda db: retention.get_blob(db, digest))
+        return await self._read(lambda db: blobs.get(db, digest))
 
     async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
         """Forget idle sessions and the oldest turns of large ones; give the number of records removed.
@@ -361,14 +360,14 @@ class SqliteJournal:
         A session that somebody holds is not idle. Blobs that no record mentions go when they are an hour
         old. Everything goes in slices of their own, so that appends never wait for the whole.
         """
-        pruning = self._pruning()
+        discarding = self._retention()
         removed = 0
         if max_age is not None:
-            removed += await pruning.discard_old(self._clock() - max_age, self._moment)
+            removed += await discarding.discard_idle(self._clock() - max_age, self._moment)
         if max_bytes is not None:
-            removed += await pruning.trim(max_bytes)
-        await pruning.remove_leftovers()
-        await pruning.sweep_blobs(self._clock() - rules.BLOB_GRACE)
+            removed += await discarding.trim_large(max_bytes)
+        await discarding.remove_all_leftovers()
+        await discarding.sweep_blobs(self._clock() - blobs.GRACE)
         return removed
 
 

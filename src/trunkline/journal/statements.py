@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trunkline.journal import rules
-from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack
+from trunkline.journal import refusals
+from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack, with_kept
 from trunkline.journal.interface import (
     Disposition,
     Held,
@@ -57,14 +57,14 @@ def have(db: sqlite3.Connection, key: SessionKey) -> _Session:
     """Find a session; raises for one that is not there."""
     session = _find(db, key)
     if session is None:
-        raise rules.missing(key)
+        raise refusals.missing(key)
     return session
 
 
 def leased(db: sqlite3.Connection, lease: Lease) -> _Session:
     """Find the session of a lease; raises if the lease was lost."""
     session = _find(db, lease.key)
-    rules.check_fence(lease, session and session.fence)
+    refusals.check_fence(lease, session and session.fence)
     assert session is not None
     return session
 
@@ -87,7 +87,7 @@ def marked(db: sqlite3.Connection) -> int:
 def create(db: sqlite3.Connection, info: SessionInfo, now: float) -> SessionInfo:
     """Add a session."""
     if _find(db, info.key) is not None:
-        raise rules.exists(info.key)
+        raise refusals.exists(info.key)
     (fence,) = db.execute("SELECT fence FROM floor").fetchone()
     roots, meta = encode(info.roots, "roots").decode(), encode(info.meta, "meta").decode()
     db.execute(
@@ -185,7 +185,7 @@ def keep(db: sqlite3.Connection, key: SessionKey, name: str, value: Any) -> None
     """Set or remove a value that an agent keeps with a session."""
     number = have(db, key).id
     (kept,) = db.execute("SELECT kept FROM sessions WHERE id = ?", (number,)).fetchone()
-    changed = encode(rules.with_kept(_meta.decode(kept), name, value), "a kept value").decode()
+    changed = encode(with_kept(_meta.decode(kept), name, value), "a kept value").decode()
     db.execute("UPDATE sessions SET kept = ? WHERE id = ?", (changed, number))
 
 
@@ -199,7 +199,7 @@ def delete(db: sqlite3.Connection, key: SessionKey) -> int | None:
 
 
 def remove(db: sqlite3.Connection, session: int) -> int:
-    """Remove a session by its number; give how many records it leaves behind (``pruning`` takes those)."""
+    """Remove a session by its number; give how many records it leaves behind (``retention`` takes those)."""
     db.execute("UPDATE floor SET fence = max(fence, (SELECT fence FROM sessions WHERE id = ?))", (session,))
     (left,) = db.execute("SELECT last_seq - first_seq + 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     db.execute("DELETE FROM commands WHERE session = ?", (session,))
@@ -249,7 +249,7 @@ def append(db: sqlite3.Connection, lease: Lease, batch: Batch, now: float) -> No
     durable what was said before it.
     """
     session = leased(db, lease)
-    rules.check_next(lease, batch, session.last_seq)
+    refusals.check_next(lease, batch, session.last_seq)
     number = session.id
     db.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", [(number, *row) for row in batch.rows])
     db.execute(
@@ -283,7 +283,7 @@ def post(db: sqlite3.Connection, key: SessionKey, command_key: str, payload: byt
     (waiting,) = db.execute(
         "SELECT count(*) FROM commands WHERE session = ? AND disposition IS NULL", (session,)
     ).fetchone()
-    rules.check_waiting(key, waiting)
+    refusals.check_waiting(key, waiting)
     added = db.execute(
         "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)", (session, command_key, payload)
     )
@@ -322,7 +322,7 @@ def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: 
         (encode(disposition, f"the disposition of {command_key!r}"), session, command_key),
     )
     if not settled.rowcount:
-        raise rules.unposted(command_key)
+        raise refusals.unposted(command_key)
 
 
 def report_progress(db: sqlite3.Connection, lease: Lease) -> None:

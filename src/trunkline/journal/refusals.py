@@ -1,25 +1,10 @@
-"""Rules that every engine keeps, as plain functions: who may append, where to cut, what is kept."""
+"""What every engine refuses, and what it says: lost leases, records out of order, names that are taken."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Iterable
-from typing import Any
-
-from trunkline.errors import Corrupt, Fenced, JournalError, SessionBusy, SessionNotFound
-from trunkline.journal.codec import TURN, Batch
+from trunkline.errors import Fenced, JournalError, SessionBusy, SessionNotFound
+from trunkline.journal.codec import Batch
 from trunkline.journal.interface import WAITING_COMMANDS, Lease, SessionKey, Snapshot
-
-BLOB_GRACE = 3600.0
-"""Seconds a blob is kept although no record mentions it: its record may be on the way."""
-
-_DIGEST = re.compile(rb"sha256:[0-9a-f]{64}")
-
-
-def same_folder(one: str, other: str | None) -> bool:
-    """Whether two paths are the same, but for a slash at the end."""
-    return other is not None and one.rstrip("/") == other.rstrip("/")
 
 
 def check_fence(lease: Lease, fence: int | None) -> None:
@@ -78,43 +63,3 @@ def unposted(command_key: str) -> JournalError:
 def closed(url: str) -> JournalError:
     """Say that the engine is not open."""
     return JournalError("the journal is not open; open it first, or keep it open for longer", path=url)
-
-
-def cut(rows: Iterable[tuple[int, int, int]], excess: int) -> tuple[int, int] | None:
-    """Where to trim a session: the first record to keep, and how many bytes go.
-
-    ``rows`` are (seq, kind, size) from the oldest on. Whole turns go until ``excess`` bytes are
-    freed; the newest turn stays however big it is. None when nothing may go.
-    """
-    best: tuple[int, int] | None = None
-    freed = 0
-    for position, (seq, kind, size) in enumerate(rows):
-        if kind == TURN and position:
-            best = (seq, freed)
-            if freed >= excess:
-                break
-        freed += size
-    return best
-
-
-def with_kept(kept: dict[str, Any] | None, name: str, value: Any) -> dict[str, Any] | None:
-    """Give what an agent keeps with a session after a change; None when nothing is left."""
-    others = {key: one for key, one in (kept or {}).items() if key != name}
-    return (others if value is None else {**others, name: value}) or None
-
-
-def digest_of(data: bytes) -> str:
-    """Name data by its digest."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def digests_in(payload: bytes) -> set[str]:
-    """Find the blobs that a payload mentions."""
-    return {match.decode() for match in _DIGEST.findall(payload)}
-
-
-def verify(digest: str, data: bytes) -> bytes:
-    """Give the data back if it is what was kept."""
-    if digest_of(data) != digest:
-        raise Corrupt(f"blob {digest} is damaged; put back a copy of the journal, or attach it again")
-    return data
