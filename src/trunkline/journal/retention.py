@@ -1,7 +1,7 @@
 """Retention: discards what a SQLite journal need not keep: idle sessions, old turns, blobs.
 
-``Settings.retain_age`` and ``retain_bytes`` ask for it, and ``trunkline sessions prune``. A session that goes,
-or begins later, does so in one quick step: from then on nobody reads the records that it leaves behind. Those
+``Settings.retain_age`` and ``retain_bytes`` ask for it, or ``trunkline sessions prune``. What goes, or begins
+later, does so in one quick step: from then on nobody reads the records that a session leaves behind. Those
 are removed in slices of a commit each, between which everybody else has a turn. Whatever a crash leaves is
 found the next time.
 
