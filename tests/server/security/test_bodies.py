@@ -350,4 +350,5 @@ async def test_many_bodies_at_once_of_one_principal_are_refused_and_leave_room_b
         again = await client.post("/agui", content=b" " * 90_000, headers=JSON)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_much_at_once")
+    assert answer.headers["retry-after"] == "5"
     assert (status, again.status_code) == (422, 422)

@@ -47,6 +47,7 @@ class BodyBudget:
                     429,
                     "too_much_at_once",
                     f"more than {self._most} bytes of your requests are being read: send them one by one",
+                    {"retry-after": "5"},
                 )
             mine += size
             self._taken[principal] += size
