@@ -25,7 +25,7 @@ def main() -> None:
         raise
     finally:
         # Imported by now in every command that runs an agent; the others have no threads.
-        if (own := sys.modules.get("trunkline.transports.process.interpreter_exit")) is not None:
+        if (own := sys.modules.get("trunkline.transports.process.own_exit_threads")) is not None:
             own.wait_for_no_threads(code if isinstance(code, int) else int(code is not None))
 
 

@@ -19,9 +19,9 @@ from trunkline.cli.start import prepare_process
 from trunkline.cli.target_argument import target_argument
 from trunkline.errors import ConfigurationError, InvalidCommand, did_you_mean
 from trunkline.safe_text import one_line
-from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.foreground import run_in_terminal
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 
 _WITHIN = 15 * 60
 """Seconds that a person has to log in, in a browser for example."""

@@ -30,8 +30,8 @@ from trunkline.cli.units import parse_age, parse_size, parse_wait
 from trunkline.errors import ConfigurationError
 from trunkline.own_files import protect_own_file
 from trunkline.target_names import normalize_target
-from trunkline.transports.process.descendants import end_descendants
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 from trunkline.transports.process.reloader import reloaded
 from trunkline.transports.process.secrets import erase_argument, take_secret
 from trunkline.workspace.policy import Policy

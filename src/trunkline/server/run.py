@@ -26,7 +26,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from trunkline.errors import ConfigurationError
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits
-from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.own_exit_processes import end_descendants
 
 _MOST_PONGS = 1000
 _NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"

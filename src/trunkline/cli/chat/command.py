@@ -26,8 +26,8 @@ from trunkline.cli.terminal.stdin_lines import StdinLines
 from trunkline.cli.terminal.suggestions import Suggestion, suggest
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
-from trunkline.transports.process.descendants import end_descendants
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 from trunkline.workspace.file_names import find_file_names
 from trunkline.workspace.policy import Policy
 

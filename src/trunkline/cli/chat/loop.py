@@ -23,7 +23,7 @@ from trunkline.session.hub import Hub
 from trunkline.session.ids import new_id
 from trunkline.session.receipts import Receipt
 from trunkline.session.session import Session
-from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.own_exit_processes import end_descendants
 
 INTERRUPTED = 130
 _DESCRIPTION_LENGTH = 600

@@ -21,8 +21,8 @@ from trunkline.cli.output import Output
 from trunkline.cli.start import prepare_process
 from trunkline.cli.target_argument import target_argument
 from trunkline.cli.terminal.spinner import shown_waiting
-from trunkline.transports.process.descendants import end_descendants
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 from trunkline.workspace.policy import Policy
 
 _LONGEST_PROMPT = 16 * 1024 * 1024

@@ -24,7 +24,7 @@ from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.safe_text import one_line
 from trunkline.session.session import Receipt, Session
 from trunkline.session.stream.reader import Reader
-from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.own_exit_processes import end_descendants
 
 FAILED, TIMED_OUT, DENIED, INTERRUPTED, READER_GONE = 1, 3, 5, 130, 141
 

@@ -54,8 +54,8 @@ def command(
     from trunkline.agents.targets import resolve_target
     from trunkline.cli.open_hub import opened_hub
     from trunkline.cli.start import prepare_process
-    from trunkline.transports.process.descendants import end_descendants
-    from trunkline.transports.process.interpreter_exit import run_async
+    from trunkline.transports.process.own_exit_processes import end_descendants
+    from trunkline.transports.process.own_exit_threads import run_async
 
     prepare_process()
     confirm_launch([target], yes=yes)

@@ -13,8 +13,8 @@ from trunkline.errors import TargetError, TrunklineError
 from trunkline.frontends.acp.card_cache import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.protocols.jsonrpc.connection import Connection
-from trunkline.transports.process.descendants import end_descendants
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.tools.mcp_server.server import McpServer, ServerInfo
 from trunkline.tools.registry import ToolRegistry
-from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.own_exit_processes import end_descendants
 from trunkline.transports.stdio import StdioTransport
 from trunkline.workspace.policy import Policy
 

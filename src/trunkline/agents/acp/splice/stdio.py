@@ -18,8 +18,8 @@ from trunkline.errors import AgentExited, TrunklineError
 from trunkline.journal import open_journal
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
-from trunkline.transports.process.descendants import end_descendants
-from trunkline.transports.process.interpreter_exit import run_async
+from trunkline.transports.process.own_exit_processes import end_descendants
+from trunkline.transports.process.own_exit_threads import run_async
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:

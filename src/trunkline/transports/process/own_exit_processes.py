@@ -1,4 +1,8 @@
-"""Descendants: the processes that this one started, and those that they started."""
+"""Kills what trunkline itself leaves behind at its end: its children, and all that they started.
+
+So it is with processes that an agent started inside of ours. What a child process of ours starts is ended by
+its ``supervisor``.
+"""
 
 from __future__ import annotations
 

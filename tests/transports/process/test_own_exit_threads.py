@@ -1,4 +1,4 @@
-"""The end of a process: a moment for the threads of others, and handlers of atexit in any case."""
+"""The end of our process: a moment for the threads of others, and handlers of atexit in any case."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 import asyncio, atexit, sys, threading, time
-from trunkline.transports.process import interpreter_exit as ours
+from trunkline.transports.process import own_exit_threads as ours
 
 atexit.register(lambda: print("atexit"))
 {work}

@@ -1,4 +1,4 @@
-"""Descendants: nothing that a process started outlives it."""
+"""The end of our process: nothing that it started outlives it."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ time.sleep(600)
 """
 PROGRAM = f"""
 import subprocess, sys
-from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.own_exit_processes import end_descendants
 command = [sys.executable, "-c", {INNER!r}]
 child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
 print(child.pid, child.stdout.readline().strip(), flush=True)
