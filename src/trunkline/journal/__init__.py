@@ -2,6 +2,7 @@
 
 * ``address``: reads journal addresses
 * ``blobs``: attachments and large outputs, by their digest, and which ones no record mentions
+* ``change_waiters``: wakes those who wait for a change of the journal, ours or another process's
 * ``codec``: records to rows and back
 * ``failures``: errors of SQLite with their cause and the next step
 * ``fair_queue``: what waits to be written, by session
@@ -18,7 +19,6 @@
 * ``statements``: each operation in SQL
 * ``tables``: the tables of the SQLite file, and their migrations
 * ``trimming``: which old turns go when a session is too large
-* ``watch``: waits for a change
 * ``writer``: the one thread that writes, with group commit
 """
 

@@ -20,6 +20,7 @@ import msgspec
 from trunkline.commands import Command
 from trunkline.errors import JournalError
 from trunkline.journal import blobs, refusals, trimming
+from trunkline.journal.change_waiters import ChangeWaiters
 from trunkline.journal.codec import TURN, Row, copy, decode_command, encode, pack, unpack, with_kept
 from trunkline.journal.interface import (
     Disposition,
@@ -34,7 +35,6 @@ from trunkline.journal.interface import (
 )
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.search import PREFIXES, Query, search_page
-from trunkline.journal.watch import Watch
 
 
 @dataclass
@@ -79,7 +79,7 @@ class MemoryJournal:
         self._numbers = itertools.count(1)
         self._floor = 0
         self._changes = 0
-        self._watch = Watch(lambda: self._changes)
+        self._waiters = ChangeWaiters(lambda: self._changes)
 
     @property
     def url(self) -> str:
@@ -93,7 +93,7 @@ class MemoryJournal:
         self._open = False
         self._sessions.clear()
         self._blobs.clear()
-        self._watch.close(self._closed)
+        self._waiters.close(self._closed)
 
     async def check(self) -> None:
         """Say whether it is open; there is nothing else to fail."""
@@ -112,7 +112,7 @@ class MemoryJournal:
 
     def _changed(self) -> None:
         self._changes += 1
-        self._watch.refresh()
+        self._waiters.refresh()
 
     def _find(self, key: SessionKey) -> _Session | None:
         self._check()
@@ -336,7 +336,7 @@ class MemoryJournal:
 
     async def changes(self, since: int, *, poll: float) -> int:
         self._check()
-        return await self._watch.wait(since, None)
+        return await self._waiters.wait(since, None)
 
     # -- blobs and retention --
 

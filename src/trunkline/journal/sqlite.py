@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
 from trunkline.journal import blobs, refusals, retention, snapshots, statements, tables
+from trunkline.journal.change_waiters import ChangeWaiters
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
@@ -40,7 +41,6 @@ from trunkline.journal.interface import (
 from trunkline.journal.lease_clock import Moment, boot_id, lease_clock
 from trunkline.journal.readers import Readers
 from trunkline.journal.search import Query
-from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
 from trunkline.own_files import protect_own_file
 
@@ -55,7 +55,7 @@ class _Engine(NamedTuple):
 
     writer: Writer
     readers: Readers
-    watch: Watch
+    waiters: ChangeWaiters
     probe: sqlite3.Connection
     health: FileHealth
 
@@ -124,12 +124,12 @@ class SqliteJournal:
         db, probe = await _or_undo(preparing, _close_all)
         path = str(self._path)
         health = FileHealth(self._path, reserve=self._reserve)
-        watch = Watch(partial(_data_version, probe))
+        waiters = ChangeWaiters(partial(_data_version, probe))
         writer = Writer(
-            db, path, watch.refresh, max_waiting=self._max_waiting, check_present=health.check_present
+            db, path, waiters.refresh, max_waiting=self._max_waiting, check_present=health.check_present
         )
         readers = Readers(partial(self._connect, read_only=True), path, size=4)
-        self._engine = _Engine(writer, readers, watch, probe, health)
+        self._engine = _Engine(writer, readers, waiters, probe, health)
 
     def _prepare(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
         writable = tables.can_write(self._path)
@@ -156,7 +156,7 @@ class SqliteJournal:
         """Commit everything that is queued and let go of the file; idempotent."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            engine.watch.close(self._closed)
+            engine.waiters.close(self._closed)
             engine.probe.close()
             self._closing = asyncio.get_running_loop().run_in_executor(None, engine.stop)
         if self._closing is not None:
@@ -338,7 +338,7 @@ class SqliteJournal:
     # -- watching --
 
     async def changes(self, since: int, *, poll: float) -> int:
-        return await self._open_engine().watch.wait(since, poll)
+        return await self._open_engine().waiters.wait(since, poll)
 
     # -- blobs and retention --
 

@@ -1,6 +1,7 @@
-"""Wakes waiters when a journal changes; how often to look is the caller's choice (``Settings.poll_busy``).
+"""Wakes those who wait for a change of the journal.
 
-However many wait, one timer looks for changes of other processes; our own are told at once.
+How often to look is their choice (``session.journal_polling``). However many wait, one timer looks for what
+other processes changed; our own changes are told at once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from trunkline.errors import JournalError
 
 
-class Watch:
+class ChangeWaiters:
     """Turns a mark that differs after every change into a version that only grows.
 
     ``look`` gives the mark (two marks can only be compared for being equal), or None when it
