@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from trunkline.errors import WorkspaceError
 from trunkline.transports.process.child import ChildProcess, Exit
-from trunkline.transports.process.tail import Tail
+from trunkline.transports.process.output_tail import Tail
 
 __all__ = ["Exit", "Terminal", "TerminalOutputView"]
 

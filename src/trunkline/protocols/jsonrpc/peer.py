@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
+from trunkline.protocols.jsonrpc.long_message_id import refuse_oversize
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -36,7 +37,6 @@ from trunkline.protocols.jsonrpc.messages import (
     parse,
     written,
 )
-from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 
 CANCEL_METHOD = "$/cancel_request"
 

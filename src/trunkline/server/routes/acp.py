@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from trunkline.cursor import Cursor
 from trunkline.frontends.acp.http_streams import session_of
 from trunkline.protocols.jsonrpc.framing import Oversize
+from trunkline.protocols.jsonrpc.long_message_id import refuse_oversize
 from trunkline.protocols.jsonrpc.messages import (
     INVALID_REQUEST,
     Malformed,
@@ -33,7 +34,6 @@ from trunkline.protocols.jsonrpc.messages import (
     written,
 )
 from trunkline.protocols.jsonrpc.messages import Request as Call
-from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 from trunkline.protocols.sse import MEDIA_TYPE, write_comment, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError

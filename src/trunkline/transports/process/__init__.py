@@ -4,12 +4,12 @@
 * ``environment``: the environment of a child, without our secrets
 * ``foreground``: a program that takes the terminal over for as long as it runs
 * ``line_process``: messages as lines over a child's stdin and stdout, and the end of its stderr
+* ``output_tail``: the last bytes of an output, as text
 * ``own_exit_processes``: when trunkline itself ends: kills what it started and no ``supervisor`` has ended
 * ``own_exit_threads``: when trunkline itself ends: waits for no thread that an agent left behind
 * ``piped_program``: a program over whose pipes plain threads talk
 * ``reloader``: a child that is started again whenever a file changes
 * ``secrets``: keeps our secrets from other processes
 * ``supervisor``: the program that starts a child and ends all that it started: SIGTERM, then SIGKILL
-* ``tail``: the last bytes of a stream, as text
 * ``terminal_process``: a child process in a pseudo-terminal
 """

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.transports.process.child import ChildProcess, within
 from trunkline.transports.process.environment import scrub
-from trunkline.transports.process.tail import Tail
+from trunkline.transports.process.output_tail import Tail
 
 GRACE = 1.0
 """Seconds that the process has to end by itself after its stdin is closed, and again after SIGTERM."""

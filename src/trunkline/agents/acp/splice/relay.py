@@ -31,6 +31,7 @@ from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.agents.acp.splice.policy_checks import JUDGED
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
+from trunkline.protocols.jsonrpc.long_message_id import refuse_oversize
 from trunkline.protocols.jsonrpc.messages import (
     INTERNAL_ERROR,
     Id,
@@ -42,7 +43,6 @@ from trunkline.protocols.jsonrpc.messages import (
     Response,
     written,
 )
-from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.transports.process.tail import Tail
+from trunkline.transports.process.output_tail import Tail
 
 
 def fed(limit: int, *pieces: bytes) -> Tail:

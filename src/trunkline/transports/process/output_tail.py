@@ -1,4 +1,4 @@
-"""The tail of a stream of bytes, as text: the last so many bytes, cut between characters."""
+"""The tail of an output, as text: the last so many bytes, cut between characters."""
 
 from __future__ import annotations
 

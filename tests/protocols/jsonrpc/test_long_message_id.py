@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from trunkline.protocols.jsonrpc.framing import LineFramer, Oversize
+from trunkline.protocols.jsonrpc.long_message_id import refuse_oversize
 from trunkline.protocols.jsonrpc.messages import Malformed, RpcError
-from trunkline.protocols.jsonrpc.oversize import refuse_oversize
 from trunkline.protocols.jsonrpc.peer import Peer
 
 LONG = "x" * 5000
