@@ -19,7 +19,7 @@ There is no ``decoder``: requests are read by ``trunkline.protocols.acp.lossless
 * ``lazy_endpoint``: answers ``initialize`` at once, and loads the rest when it is needed
 * ``losses``: what ACP has no update for, and where its meaning goes
 * ``manual``: ACP on stdin and stdout by hand, without sessions
-* ``open_session``: a session that a client has open: its files, terminals and prompts
+* ``opened_session``: a session that a client has open: its files, terminals and prompts
 * ``prompt_view``: a turn as one client sees it: updates, questions, waits
 * ``questions``: questions as requests to the client
 * ``request_checks``: refuses what cannot be done, before any work begins

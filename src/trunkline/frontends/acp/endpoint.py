@@ -23,7 +23,7 @@ from trunkline.errors import InvalidCommand, SessionClosed, SessionNotFound, Tru
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
-from trunkline.frontends.acp.open_session import OpenSession, OrderedRequests, RunningPrompt
+from trunkline.frontends.acp.opened_session import OpenedSession, OrderedRequests, RunningPrompt
 from trunkline.frontends.acp.prompt_view import PromptView, answer_to_prompt
 from trunkline.frontends.acp.request_checks import check_content, check_folders, is_command
 from trunkline.frontends.acp.session_list import list_sessions
@@ -72,7 +72,7 @@ class AcpEndpoint:
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
         self._local = local
-        self._open_sessions: dict[str, OpenSession] = {}
+        self._open_sessions: dict[str, OpenedSession] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
@@ -261,12 +261,12 @@ class AcpEndpoint:
     def _send_update(self, session: Session, update: dict[str, Any]) -> None:
         self._connection.notify("session/update", {"sessionId": session.session_id, "update": update})
 
-    def _attach(self, session: Session) -> OpenSession:
+    def _attach(self, session: Session) -> OpenedSession:
         """Let the session use what this client offers."""
         client, view, session_id = self._client, session.view, session.session_id
         opened = self._open_sessions.get(session_id)
         if opened is None:
-            opened = self._open_sessions[session_id] = OpenSession(session)
+            opened = self._open_sessions[session_id] = OpenedSession(session)
         opened.session = session
         if not self._may_follow:
             return opened  # What others' turns write would pass through its files and terminals.
@@ -284,7 +284,9 @@ class AcpEndpoint:
                 view.files = opened.files
         return opened
 
-    def _ask_again(self, opened: OpenSession, sent: ev.Asked | None = None, *, announce: bool = True) -> None:
+    def _ask_again(
+        self, opened: OpenedSession, sent: ev.Asked | None = None, *, announce: bool = True
+    ) -> None:
         """Ask the questions of an earlier process again, and show what comes of the answers.
 
         Questions in text are always asked again, because the next message would answer them; ``sent`` is one
@@ -308,7 +310,7 @@ class AcpEndpoint:
                 view.ask_in_text(asked, was_sent=first is not None)
 
     def _show(
-        self, opened: OpenSession, turn_id: str, after: Cursor | None = None, *, announce: bool = False
+        self, opened: OpenedSession, turn_id: str, after: Cursor | None = None, *, announce: bool = False
     ) -> PromptView:
         opened.view = PromptView(
             self._connection,
@@ -324,13 +326,13 @@ class AcpEndpoint:
         )
         return opened.view
 
-    def _follow_changes(self, opened: OpenSession) -> None:
+    def _follow_changes(self, opened: OpenedSession) -> None:
         """Send the client what changes in its session outside of turns, from now on."""
         if self._may_follow and opened.followed is not opened.session:
             opened.followed = opened.session
             self._connection.spawn(self._send_changes(opened, opened.session.follow()))
 
-    async def _send_changes(self, opened: OpenSession, reader: Reader) -> None:
+    async def _send_changes(self, opened: OpenedSession, reader: Reader) -> None:
         encoder = AcpEncoder(opened.session.session_id, self._client)
         with contextlib.suppress(TrunklineError):
             async with reader:
@@ -400,7 +402,7 @@ class AcpEndpoint:
         finally:
             opened.finish_prompt(running)
 
-    def _warn_of_unused_servers(self, opened: OpenSession, turn_id: str) -> None:
+    def _warn_of_unused_servers(self, opened: OpenedSession, turn_id: str) -> None:
         """Warn once if the agent does not read the client's MCP servers."""
         names = opened.session.view.unread_servers
         if not names or opened.warned_of_unused_servers:
@@ -462,7 +464,7 @@ class AcpEndpoint:
         self._connection.spawn(opened.session.cancel(view.turn_id, by="acp"))
         return True
 
-    def _find(self, session_id: str) -> OpenSession:
+    def _find(self, session_id: str) -> OpenedSession:
         opened = self._open_sessions.get(session_id)
         if opened is None:
             raise SessionNotFound(f"there is no session {session_id!r} here: create, load or resume it first")

@@ -32,8 +32,8 @@ class RunningPrompt:
         """Set in the step in which its answer is sent."""
 
 
-class OpenSession:
-    """A session this client opened."""
+class OpenedSession:
+    """A session that this client opened."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -138,7 +138,7 @@ class OpenSession:
 class OrderedRequests:
     """Requests to the client that wait for the updates before them."""
 
-    def __init__(self, connection: Connection, attached: OpenSession) -> None:
+    def __init__(self, connection: Connection, attached: OpenedSession) -> None:
         self._connection = connection
         self.opened = attached
 
