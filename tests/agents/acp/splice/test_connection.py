@@ -7,7 +7,7 @@ import pytest
 from tests.agents.acp.scripted import scripted
 from tests.hubs import soon
 from trunkline.agents.acp.splice.connection import SpliceConnection
-from trunkline.agents.acp.splice.lines import read_line
+from trunkline.agents.acp.splice.loose_parsing import read_line
 from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.errors import AgentExited
 from trunkline.protocols.jsonrpc.messages import Response, RpcError

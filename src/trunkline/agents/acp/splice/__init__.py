@@ -5,7 +5,7 @@
 * ``connection``: the agent's process: raw lines both ways
 * ``held_prompts``: prompts that wait until no other process works on their session
 * ``journal``: writes one session of the pair to the journal
-* ``lines``: what a line says; pure
+* ``loose_parsing``: what a line says, also one that our JSON-RPC peer would refuse; pure
 * ``own_requests``: our own requests at the agent: ids that collide with none, and their answers
 * ``policy_checks``: what the policy says about files and commands; our own files are refused to every agent
 * ``relay``: forwards the lines and reads a copy of each

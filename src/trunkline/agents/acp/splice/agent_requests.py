@@ -18,7 +18,7 @@ import orjson
 from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_options import option_of_kind, read_options
 from trunkline.agents.acp.splice.journal import BY, SessionJournal
-from trunkline.agents.acp.splice.lines import IdKey, id_key
+from trunkline.agents.acp.splice.loose_parsing import IdKey, id_key
 from trunkline.agents.acp.splice.own_requests import OwnIds, request_line
 from trunkline.agents.acp.splice.policy_checks import (
     GUARDED,

@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from typing import Any, Protocol
 
-from trunkline.agents.acp.splice.lines import id_key
+from trunkline.agents.acp.splice.loose_parsing import id_key
 from trunkline.errors import SessionBusy
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.messages import REQUEST_CANCELLED, Id, Message, Notification, Request

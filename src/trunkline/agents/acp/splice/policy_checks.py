@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trunkline.agents.acp.requests.request_params import check_absolute, read_params
 from trunkline.agents.acp.requests.terminal_requests import is_program
-from trunkline.agents.acp.splice.lines import methods_if_ambiguous
+from trunkline.agents.acp.splice.loose_parsing import methods_if_ambiguous
 from trunkline.content import DiffBlock
 from trunkline.errors import Denied
 from trunkline.own_files import own_file

@@ -26,7 +26,13 @@ from trunkline.agents.acp.splice.agent_requests import SpliceRequests
 from trunkline.agents.acp.splice.connection import SpliceConnection, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
 from trunkline.agents.acp.splice.journal import SessionJournal
-from trunkline.agents.acp.splice.lines import IdKey, id_key, method_in, methods_if_ambiguous, read_line
+from trunkline.agents.acp.splice.loose_parsing import (
+    IdKey,
+    id_key,
+    method_in,
+    methods_if_ambiguous,
+    read_line,
+)
 from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.agents.acp.splice.policy_checks import JUDGED
 from trunkline.protocols.acp.fields import as_object

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trunkline.agents.acp.splice.lines import id_key, methods_if_ambiguous, read_line
+from trunkline.agents.acp.splice.loose_parsing import id_key, methods_if_ambiguous, read_line
 from trunkline.protocols.jsonrpc.messages import Malformed, Notification, Request, Response
 
 
