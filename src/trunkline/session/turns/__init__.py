@@ -6,6 +6,7 @@
 * ``prompt_queue``: the prompts that wait for the turn that is running
 * ``recovery``: a turn that an earlier process left open waits for answers again, or has failed
 * ``steering``: messages that join the turn that is running
-* ``turn``: ``Turn``: one prompt on its way through an agent; suspended while it waits for answers
+* ``suspension``: when a turn that waits for answers counts as suspended
+* ``turn``: ``Turn``: one prompt on its way through an agent
 * ``usage``: adds up the tokens of a turn
 """

@@ -36,6 +36,7 @@ from trunkline.session.handles import wait_in_loop
 from trunkline.session.permissions import Permissions
 from trunkline.session.turns.agent_events import TurnSession, apply_to_session
 from trunkline.session.turns.base_turn import BaseTurn, with_well_formed_text
+from trunkline.session.turns.suspension import Suspension
 from trunkline.session.view import Run
 
 T = TypeVar("T")
@@ -87,7 +88,9 @@ class Turn(BaseTurn):
         self._weight = 0
         """How many bytes the last event had."""
         self._steering: asyncio.Task[None] | None = None
-        self._suspend_timer: asyncio.TimerHandle | None = None
+        self._suspension = Suspension(
+            turn_id, self._questions, self._stream.emit, session.settings.suspend_after
+        )
         self._detach_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -223,7 +226,7 @@ class Turn(BaseTurn):
             self._release_held()
         self._stream.emit_text(self.turn_id, message_id or self.ctx.message_id, text)
         if self._questions:
-            self._suspend_when_quiet()
+            self._suspension.suspend_when_quiet()
 
     def _emit_event(self, event: ev.Event) -> None:
         self._release_held_before(event)
@@ -236,7 +239,7 @@ class Turn(BaseTurn):
         ):
             self._stream.emit(event)
         if self._questions:
-            self._suspend_when_quiet()
+            self._suspension.suspend_when_quiet()
 
     @property
     def lagging(self) -> bool:
@@ -257,7 +260,7 @@ class Turn(BaseTurn):
             raise TurnCancelled("the turn was cancelled")
         ttl = session.settings.question_ttl if expires_in is None else expires_in
         future = session.ask(asked, ttl)
-        self._suspend_when_quiet()
+        self._suspension.suspend_when_quiet()
         try:
             await self._stream.durable()
             answered = await future
@@ -282,17 +285,14 @@ class Turn(BaseTurn):
 
     def suspend(self) -> None:
         """Emit that the turn waits for its questions."""
-        self._suspend_timer = None
-        ids = tuple(self._session.questions.open)
-        if self._live and ids:
-            self._stream.emit(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
+        self._suspension.suspend()
 
     def resume(self, answers: Sequence[ev.Answered]) -> None:
         """Go on after answers; a turn of an earlier process starts once it has all of them."""
         if not self._live:
             return
         self._stream.emit(ev.TurnResumed(turn_id=self.turn_id))
-        still_open = bool(self._session.questions.open)
+        still_open = bool(self._questions)
         if self._awaited is not None:
             for answered in answers:
                 self._answers[self._awaited[answered.question_id]] = answered
@@ -300,12 +300,7 @@ class Turn(BaseTurn):
                 self._awaited = None
                 self.start(self._answers)
         if still_open:
-            self._suspend_when_quiet()
-
-    def _suspend_when_quiet(self) -> None:
-        if self._suspend_timer is not None:
-            self._suspend_timer.cancel()
-        self._suspend_timer = self.loop.call_later(self._session.settings.suspend_after, self.suspend)
+            self._suspension.suspend_when_quiet()
 
     async def history(self) -> Conversation:
         """The conversation before this turn."""
@@ -455,10 +450,9 @@ class Turn(BaseTurn):
             self._session.turn_finished(self)
 
     def _clear_timers(self) -> None:
-        for timer in (self._suspend_timer, self._detach_timer):
-            if timer is not None:
-                timer.cancel()
-        self._suspend_timer = self._detach_timer = None
+        self._suspension.close()
+        if self._detach_timer is not None:
+            self._detach_timer.cancel()
 
 
 def _starts_work(item: object) -> bool:
