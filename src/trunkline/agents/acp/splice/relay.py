@@ -36,6 +36,7 @@ from trunkline.agents.acp.splice.loose_parsing import (
 from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.agents.acp.splice.policy_checks import JUDGED
 from trunkline.protocols.acp.fields import as_object
+from trunkline.protocols.jsonrpc.connection import Transport
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
 from trunkline.protocols.jsonrpc.long_message_id import refuse_oversize
 from trunkline.protocols.jsonrpc.messages import (
@@ -65,19 +66,8 @@ _OPENS = ("session/load", "session/resume")
 _CONFIGURES = ("session/set_mode", "session/set_config_option", "session/set_model")
 
 
-class EditorTransport(Protocol):
+class EditorTransport(Transport, Protocol):
     """Moves bytes from and to the editor."""
-
-    def write(self, data: bytes) -> None:
-        """Send bytes; never blocks."""
-
-    @property
-    def congested(self) -> bool:
-        """Whether the editor reads more slowly than we write."""
-        ...
-
-    async def drained(self) -> None:
-        """Wait until the editor has caught up, or is gone."""
 
     def pause_reading(self) -> None:
         """Let the editor wait when it writes more."""
