@@ -31,3 +31,14 @@ async def test_a_turn_that_is_over_is_not_suspended() -> None:
     Suspension("other", {"q": None}, later.append, 0.001).suspend_when_quiet()
     await until(lambda: bool(later))
     assert emitted == []
+
+
+async def test_a_turn_whose_agent_says_that_it_waits_is_suspended_once() -> None:
+    emitted: list[Any] = []
+    later: list[Any] = []
+    suspension = Suspension("t", {"q": None}, emitted.append, 0.0)
+    suspension.suspend_when_quiet()
+    suspension.suspend()
+    Suspension("other", {"q": None}, later.append, 0.001).suspend_when_quiet()
+    await until(lambda: bool(later))
+    assert len(emitted) == 1

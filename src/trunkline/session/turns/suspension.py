@@ -28,19 +28,22 @@ class Suspension:
 
     def suspend(self) -> None:
         """Emit that the turn waits for its questions, if there are any."""
-        self._timer = None
+        self._stop_timer()
         ids = tuple(self._questions)
         if ids and not self._closed:
             self._emit(ev.TurnSuspended(turn_id=self._turn_id, question_ids=ids))
 
     def suspend_when_quiet(self) -> None:
         """Begin to wait for the turn to be quiet, or begin anew."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._stop_timer()
         self._timer = asyncio.get_running_loop().call_later(self._after, self.suspend)
 
     def close(self) -> None:
         """Emit nothing any more: the turn is over."""
         self._closed = True
+        self._stop_timer()
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
