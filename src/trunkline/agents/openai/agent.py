@@ -18,8 +18,8 @@ from agents import Agent, RunConfig, RunHooks
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, McpCapabilities, PromptCapabilities, Sayable
 from trunkline.agents.openai import run_states
-from trunkline.agents.openai.memory import OwnMemory, OwnSession
 from trunkline.agents.openai.options import options_for
+from trunkline.agents.openai.sdk_session import OwnMemory, OwnSession
 from trunkline.agents.openai.turn import SdkTurn
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation

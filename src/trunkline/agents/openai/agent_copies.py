@@ -26,9 +26,9 @@ from agents import (
     ShellTool,
     Tool,
 )
-from trunkline.agents.openai.calls import OUTER
 from trunkline.agents.openai.options import chosen_settings
-from trunkline.agents.openai.stream_events.facts import NestedEvent
+from trunkline.agents.openai.running_calls import OUTER
+from trunkline.agents.openai.stream_events.hook_facts import NestedEvent
 from trunkline.agents.openai.tools.function_tools import ToolCopies
 from trunkline.agents.openai.tools.hosted_servers import copy_hosted_server
 from trunkline.agents.openai.tools.native_tools import copy_native_tool

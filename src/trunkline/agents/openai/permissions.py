@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.openai.calls import PARENT, Calls
+from trunkline.agents.openai.running_calls import PARENT, Calls
 from trunkline.content import as_content
 from trunkline.errors import TurnCancelled
 from trunkline.questions import ALLOW_KINDS, Permission, default_options, name_coverage

@@ -14,10 +14,10 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.openai import run_states
 from trunkline.agents.openai.agent_copies import AgentCopies
-from trunkline.agents.openai.calls import Calls
 from trunkline.agents.openai.input_items import Item, items_of, user_item
 from trunkline.agents.openai.permissions import REFUSED, Permissions, durable_key
-from trunkline.agents.openai.stream_events.stops import notice_of, stop_of
+from trunkline.agents.openai.running_calls import Calls
+from trunkline.agents.openai.stream_events.stop_reasons import notice_of, stop_of
 from trunkline.agents.openai.stream_events.translator import StreamTranslator
 from trunkline.agents.openai.tools.client_tools import client_tools
 from trunkline.agents.openai.tools.function_tools import ToolCopies

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter
 import agents as sdk
 from agents import Agent, RunConfig, Runner, stream_events
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events.facts import NestedEvent
-from trunkline.agents.openai.stream_events.stops import notice_of, stop_of
+from trunkline.agents.openai.stream_events.hook_facts import NestedEvent
+from trunkline.agents.openai.stream_events.stop_reasons import notice_of, stop_of
 from trunkline.agents.openai.stream_events.translator import StreamTranslator
 from trunkline.conversation import Call, Conversation, Message, TextPart, ThoughtPart
 from trunkline.folding import fold

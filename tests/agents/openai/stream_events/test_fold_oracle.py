@@ -21,7 +21,7 @@ from tests.agents.openai.stream_events import model_scripts, runs
 from tests.agents.openai.stream_events.model_scripts import Answer
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events import facts as f
+from trunkline.agents.openai.stream_events import hook_facts as f
 from trunkline.agents.openai.stream_events.fields import field, read_arguments
 from trunkline.conversation import CallPart, Conversation
 

@@ -18,7 +18,7 @@ from agents import (
 from tests.agents.openai.stream_events import runs
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events import facts as f
+from trunkline.agents.openai.stream_events import hook_facts as f
 
 _items: TypeAdapter[Any] = TypeAdapter(ResponseOutputItem)
 

@@ -13,7 +13,7 @@ from agents import Agent, ModelSettings, RunHooks, Usage, function_tool, handoff
 from tests.agents.openai.stream_events import runs
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events import facts as f
+from trunkline.agents.openai.stream_events import hook_facts as f
 from trunkline.folding import fold
 
 

@@ -24,8 +24,8 @@ from trunkline.agents.openai.stream_events.fields import (
     text_field,
 )
 from trunkline.agents.openai.stream_events.outputs import read_output
-from trunkline.agents.openai.stream_events.speech import SOURCE, Slot, Speech, whole_text
-from trunkline.agents.openai.stream_events.stops import RunFacts
+from trunkline.agents.openai.stream_events.stop_reasons import RunFacts
+from trunkline.agents.openai.stream_events.texts import SOURCE, Slot, Texts, whole_text
 from trunkline.agents.openai.stream_events.usage import token_usage
 
 MODEL_STEP = "model"
@@ -54,7 +54,7 @@ class Responses:
         self.lane = lane
         self.max_tokens: int | None = None
         self.number = 0
-        self.speech = Speech(self._emit, new_id, facts)
+        self.texts = Texts(self._emit, new_id, facts)
         self._emit_to = emit
         self._calls = calls
         self._new_id = new_id
@@ -99,7 +99,7 @@ class Responses:
         self.number += 1
         self._open = True
         self._slots = {}
-        self.speech.begin()
+        self.texts.begin()
         self._facts.reset()
         self._step_id = f"{MODEL_STEP}-{self._next_step()}"
         self._emit(ev.StepStarted(step_id=self._step_id, name=MODEL_STEP, kind="model"))
@@ -108,7 +108,7 @@ class Responses:
         self._open = False
         if self._step_id is not None:
             step_id, self._step_id = self._step_id, None
-            self._emit(ev.StepFinished(step_id=step_id, message_id=self.speech.message_id))
+            self._emit(ev.StepFinished(step_id=step_id, message_id=self.texts.message_id))
 
     def _completed(self, data: Any) -> None:
         response = field(data, "response")
@@ -130,7 +130,7 @@ class Responses:
             return True
         kind = text_field(item, "type")
         if kind == "message":
-            return whole_text(item) in self.speech.spoken
+            return whole_text(item) in self.texts.spoken
         return kind == "reasoning" and any(one.source for one in self._slots.values() if one is not slot)
 
     def _incomplete(self, data: Any) -> None:
@@ -163,42 +163,42 @@ class Responses:
         return slot
 
     def _text_delta(self, data: Any) -> None:
-        self.speech.text(self._slot(data), number_field(data, "content_index"), text_field(data, "delta"))
+        self.texts.text(self._slot(data), number_field(data, "content_index"), text_field(data, "delta"))
 
     def _refusal_delta(self, data: Any) -> None:
-        self.speech.refusal(self._slot(data), number_field(data, "content_index"), text_field(data, "delta"))
+        self.texts.refusal(self._slot(data), number_field(data, "content_index"), text_field(data, "delta"))
 
     def _text_done(self, data: Any) -> None:
         part = number_field(data, "content_index")
-        self.speech.complete_text(self._slot(data), part, text_field(data, "text"))
+        self.texts.complete_text(self._slot(data), part, text_field(data, "text"))
 
     def _refusal_done(self, data: Any) -> None:
         part = {"refusal": field(data, "refusal")}
-        self.speech.complete_part(self._slot(data), number_field(data, "content_index"), part)
+        self.texts.complete_part(self._slot(data), number_field(data, "content_index"), part)
 
     def _part_done(self, data: Any) -> None:
-        self.speech.complete_part(self._slot(data), number_field(data, "content_index"), field(data, "part"))
+        self.texts.complete_part(self._slot(data), number_field(data, "content_index"), field(data, "part"))
 
     def _annotation(self, data: Any) -> None:
         note = field(data, "annotation")
-        self.speech.annotate(self._slot(data), number_field(data, "content_index"), note)
+        self.texts.annotate(self._slot(data), number_field(data, "content_index"), note)
 
     def _summary_delta(self, data: Any) -> None:
         part, delta = number_field(data, "summary_index"), text_field(data, "delta")
-        self.speech.think(self._slot(data), "summary", part, delta)
+        self.texts.think(self._slot(data), "summary", part, delta)
 
     def _reasoning_delta(self, data: Any) -> None:
         part, delta = number_field(data, "content_index"), text_field(data, "delta")
-        self.speech.think(self._slot(data), "text", part, delta)
+        self.texts.think(self._slot(data), "text", part, delta)
 
     # -- calls -------------------------------------------------------------------------------------
 
     def _announce(self, slot: Slot, item: CallItem) -> CallState:
         if slot.call is None:
-            message_id = self.speech.message_of(slot)
+            message_id = self.texts.message_of(slot)
             native_id = item.native_id or f"{message_id}:{slot.index}"
             slot.call = self._calls.announce(item, self.lane, message_id, (self.lane, self.number), native_id)
-            self.speech.interrupt()
+            self.texts.interrupt()
             self._give_input(slot, "")
         return slot.call
 
@@ -293,9 +293,9 @@ class Responses:
         kind = text_field(item, "type")
         call = read_call(item)
         if kind == "message":
-            self.speech.complete_message(slot, item)
+            self.texts.complete_message(slot, item)
         elif kind == "reasoning":
-            self.speech.complete_reasoning(slot, item)
+            self.texts.complete_reasoning(slot, item)
         elif call is not None:
             self._call_done(slot, call)
         elif kind in OUTPUT_TYPES:
@@ -320,7 +320,7 @@ class Responses:
         self._calls.start(call)
         if not call.done and item.name == "image_generation" and item.outcome.status == "completed":
             for image in item.outcome.content:
-                self._emit(ev.Media(message_id=self.speech.message_of(slot), content=image))
+                self._emit(ev.Media(message_id=self.texts.message_of(slot), content=image))
         self._calls.finish(call, item.outcome)
 
     def _compact(self, compaction_id: str) -> None:

@@ -17,7 +17,7 @@ from trunkline.agents.openai.stream_events.calls import Calls, CallState, Emit
 from trunkline.agents.openai.stream_events.fields import as_json, field, id_of, list_field, text_field
 from trunkline.agents.openai.stream_events.outputs import Outcome, read_output
 from trunkline.agents.openai.stream_events.responses import Responses
-from trunkline.agents.openai.stream_events.speech import SOURCE, whole_text
+from trunkline.agents.openai.stream_events.texts import SOURCE, whole_text
 from trunkline.tools.results import read_shown
 
 ContentMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
@@ -82,10 +82,10 @@ class RunItems:
     def _message(self, item: Any) -> None:
         """Emit a message that no model wrote: an error handler may end a run with one."""
         text = whole_text(field(item, "raw_item"))
-        if text in self._responses.speech.spoken:
-            self._responses.speech.spoken.remove(text)
+        if text in self._responses.texts.spoken:
+            self._responses.texts.spoken.remove(text)
         elif text:
-            message_id = self._responses.speech.message_id = self._new_id()
+            message_id = self._responses.texts.message_id = self._new_id()
             self._emit(ev.Text(message_id=message_id, delta=text))
 
     # -- calls -------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class RunItems:
     def _announce(self, item: CallItem) -> CallState:
         native_id = item.native_id or self._new_id()
         lane, number = self._responses.lane, self._responses.number
-        return self._calls.announce(item, lane, self._responses.speech.message_id, (lane, number), native_id)
+        return self._calls.announce(item, lane, self._responses.texts.message_id, (lane, number), native_id)
 
     def _output(self, item: Any) -> None:
         raw = field(item, "raw_item")

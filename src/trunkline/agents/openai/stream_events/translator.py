@@ -18,15 +18,15 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events import facts as f
+from trunkline.agents.openai.stream_events import hook_facts as f
 from trunkline.agents.openai.stream_events.call_items import read_call
 from trunkline.agents.openai.stream_events.calls import Annotations, Calls, CallState
 from trunkline.agents.openai.stream_events.fields import as_json, field, id_of, text_field
 from trunkline.agents.openai.stream_events.outputs import Outcome
 from trunkline.agents.openai.stream_events.responses import Responses
 from trunkline.agents.openai.stream_events.run_items import ContentMapper, RunItems
-from trunkline.agents.openai.stream_events.speech import SOURCE
-from trunkline.agents.openai.stream_events.stops import RunFacts
+from trunkline.agents.openai.stream_events.stop_reasons import RunFacts
+from trunkline.agents.openai.stream_events.texts import SOURCE
 from trunkline.conversation import Conversation
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import KindMapper
@@ -254,7 +254,7 @@ class StreamTranslator:
             read = None if nested is None else read_call(nested.tool_call)
             if read is not None and self._calls.find(native_id, None, everywhere=True) is None:
                 made_by = (None, responses.number)
-                call = self._calls.announce(read, None, responses.speech.message_id, made_by, native_id)
+                call = self._calls.announce(read, None, responses.texts.message_id, made_by, native_id)
                 self._calls.describe(call, read)
                 self._described(call)
         self._held.clear()

@@ -12,8 +12,8 @@ from typing import Any, cast
 from agents.tool_context import ToolContext
 
 from agents import FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText
-from trunkline.agents.openai.calls import Calls
 from trunkline.agents.openai.permissions import read_arguments
+from trunkline.agents.openai.running_calls import Calls
 from trunkline.content import Content, ImageBlock, ResourceBlock, TextBlock
 from trunkline.errors import AgentError
 from trunkline.questions import ClientCall

@@ -26,9 +26,9 @@ from agents import (
     ToolInputGuardrailData,
 )
 from agents import tool as sdk_tool
-from trunkline.agents.openai.calls import CALL, CallNotShown, Calls
 from trunkline.agents.openai.errors import explain
 from trunkline.agents.openai.permissions import REFUSED, Permissions, ToolCallRequest, read_arguments
+from trunkline.agents.openai.running_calls import CALL, CallNotShown, Calls
 from trunkline.tools.adapter_calls import declared_tool
 
 Invoke = Callable[[Any, str], Awaitable[Any]]

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from agents import HostedMCPTool, MCPToolApprovalFunctionResult, MCPToolApprovalRequest
-from trunkline.agents.openai.calls import CallNotShown
 from trunkline.agents.openai.permissions import REFUSED, Permissions, ToolCallRequest, read_arguments
+from trunkline.agents.openai.running_calls import CallNotShown
 
 
 def copy_hosted_server(tool: HostedMCPTool, permissions: Permissions) -> HostedMCPTool:

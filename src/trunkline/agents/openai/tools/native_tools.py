@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from agents import ApplyPatchTool, CustomTool, LocalShellTool, ShellTool
-from trunkline.agents.openai.calls import CallNotShown
 from trunkline.agents.openai.permissions import REFUSED, ToolCallRequest, read_arguments
+from trunkline.agents.openai.running_calls import CallNotShown
 from trunkline.agents.openai.tools.function_tools import ToolCopies
 
 NativeTool = ShellTool | ApplyPatchTool | CustomTool | LocalShellTool

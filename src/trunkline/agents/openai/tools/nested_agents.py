@@ -17,7 +17,7 @@ from typing import Any, cast
 from agents.tool_context import ToolContext
 
 from agents import Agent, FunctionTool
-from trunkline.agents.openai.calls import OUTER, PARENT
+from trunkline.agents.openai.running_calls import OUTER, PARENT
 
 _INNER_AGENT, _LISTENER = "self", "on_stream"
 

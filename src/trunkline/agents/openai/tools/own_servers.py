@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from agents.mcp import MCPServer
 
-from trunkline.agents.openai.calls import CALL, Calls
+from trunkline.agents.openai.running_calls import CALL, Calls
 
 _REASON_LENGTH = 500
 

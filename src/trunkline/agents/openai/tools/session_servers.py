@@ -13,7 +13,7 @@ from agents.mcp import MCPServer
 from typing_extensions import override
 
 from mcp import types
-from trunkline.agents.openai.calls import CALL, PARENT, Calls
+from trunkline.agents.openai.running_calls import CALL, PARENT, Calls
 from trunkline.agents.openai.tools.own_servers import note_failure
 from trunkline.mcp.server_connection import Server
 from trunkline.mcp.server_set import ServerSet

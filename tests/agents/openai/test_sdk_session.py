@@ -22,7 +22,7 @@ from tests.agents.openai.sdk_agents import (
 )
 from tests.hubs import collect, hub_for, only, session_for, soon
 from trunkline import events as ev
-from trunkline.agents.openai.memory import conversation_of
+from trunkline.agents.openai.sdk_session import conversation_of
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError
 

@@ -19,7 +19,7 @@ from agents import (
 )
 from tests.agents.openai.stream_events import runs
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events.stops import RunFacts, notice_of, stop_of
+from trunkline.agents.openai.stream_events.stop_reasons import RunFacts, notice_of, stop_of
 from trunkline.errors import TurnCancelled
 
 

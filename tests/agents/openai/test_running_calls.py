@@ -10,8 +10,8 @@ from agents.testing import function_call
 from agents import Agent, RunItemStreamEvent, ToolCallItem
 from tests.hubs import run_turn
 from trunkline import events as ev
-from trunkline.agents.openai import calls as module
-from trunkline.agents.openai.calls import CallNotShown, Calls
+from trunkline.agents.openai import running_calls as module
+from trunkline.agents.openai.running_calls import CallNotShown, Calls
 from trunkline.agents.openai.stream_events.translator import StreamTranslator
 from trunkline.folding import fold
 from trunkline.session.context import TurnContext

@@ -13,7 +13,7 @@ from trunkline import events as ev
 from trunkline.agents.openai.stream_events.calls import CallState
 from trunkline.agents.openai.stream_events.fields import as_json, list_field, text_field
 from trunkline.agents.openai.stream_events.sources import read_annotation
-from trunkline.agents.openai.stream_events.stops import RunFacts
+from trunkline.agents.openai.stream_events.stop_reasons import RunFacts
 
 SOURCE = "openai"
 """The source of Raw events: variants that we do not know."""
@@ -47,7 +47,7 @@ class Slot:
         self.json_open = False
 
 
-class Speech:
+class Texts:
     """Emits what the responses of one agent say."""
 
     def __init__(

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.openai.stream_events.facts import (
+from trunkline.agents.openai.stream_events.hook_facts import (
     InputChanged,
     NestedEvent,
     ToolDenied,
