@@ -185,3 +185,7 @@ async def editing(
     asked = editor.questions()
     faults = [find_fault(m, asked.get(m.get("id")) if "method" not in m else None) for m in line.messages]
     assert [fault for fault in faults if fault is not None] == []
+
+
+def text_of_chunks(items: list[dict[str, Any]], kind: str) -> str:
+    return "".join(item["content"]["text"] for item in items if item.get("sessionUpdate") == kind)

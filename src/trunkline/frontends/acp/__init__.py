@@ -24,6 +24,7 @@ There is no ``decoder``: requests are read by ``trunkline.protocols.acp.lossless
 * ``questions``: questions as requests to the client
 * ``request_checks``: refuses what cannot be done, before any work begins
 * ``session_list``: sessions as a client lists them, page by page
+* ``session_updates``: what a client is sent of its sessions besides answers: commands, changes, questions
 * ``stdio``: serves ACP on standard input and output
 * ``steering``: ``_session/steering``: a message for the turn that is running
 * ``tool_calls``: tool calls on the wire

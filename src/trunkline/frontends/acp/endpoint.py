@@ -7,38 +7,31 @@ the turn waits for the person's next message and another client answers first.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
-from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import Content
-from trunkline.cursor import Cursor, Entry
-from trunkline.errors import InvalidCommand, SessionClosed, SessionNotFound, TrunklineError, WorkspaceError
-from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
-from trunkline.frontends.acp.history import replay_history
-from trunkline.frontends.acp.opened_session import OpenedSession, OrderedRequests, RunningPrompt
-from trunkline.frontends.acp.prompt_view import PromptView, answer_to_prompt
+from trunkline.errors import InvalidCommand, SessionClosed, SessionNotFound, TrunklineError
+from trunkline.frontends.acp.opened_session import OpenedSession, RunningPrompt
+from trunkline.frontends.acp.prompt_view import answer_to_prompt
 from trunkline.frontends.acp.request_checks import check_content, check_folders, is_command
 from trunkline.frontends.acp.session_list import list_sessions
+from trunkline.frontends.acp.session_updates import SessionUpdates
 from trunkline.frontends.acp.steering import METHOD as STEERING
 from trunkline.frontends.acp.steering import PROMPT_REQUIRED, steering_outcome, wants_prompt
 from trunkline.protocols.acp import wire
-from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
+from trunkline.protocols.acp.config_options import mode_option
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
 from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
-from trunkline.questions import Permission
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
-from trunkline.session.stream.reader import Reader
 
 log = logging.getLogger("trunkline.acp")
 
@@ -68,14 +61,17 @@ class AcpEndpoint:
         self._connection = connection
         self._client = client or wire.ClientCapabilities()
         self._principal = principal
-        self._may_answer = may_answer
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
         self._local = local
         self._open_sessions: dict[str, OpenedSession] = {}
-        session = self._client.session
-        options = session.config_options if session is not None else None
-        self._boolean = options is not None and options.boolean is not None
+        self._updates = SessionUpdates(
+            connection,
+            self._client,
+            may_answer=may_answer,
+            may_follow=may_follow,
+            shows_exceptions=mcp_reach is None,
+        )
 
     # -- the handler's side ------------------------------------------------------------------------
 
@@ -158,27 +154,11 @@ class AcpEndpoint:
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
         opened = self._attach(session)
-        encoder = AcpEncoder(
-            session.session_id,
-            self._client,
-            terminals=opened.terminal_ids,
-            folder=session.view.cwd,
-            replay=True,
-            shows_exceptions=self._mcp_reach is None,
-        )
-        async for entry in replay_history(session):
-            self._send(encoder.feed(entry))
-            if self._connection.congested:
-                await self._connection.drained()
-        self._send(encoder.close())
-        # An open question in text ends the history; requests follow the answer.
-        if opened.shown is not None and opened.shown.asked is not None:
-            opened.shown.ask_in_text(opened.shown.asked)
-        self._ask_again(opened, announce=False)
+        await self._updates.replay(opened)
         # "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the
         # original session/load request." (https://agentclientprotocol.com/protocol/v1/session-setup) The
         # conformance kit takes any update after that answer for a late one (ACP-LOAD-002).
-        self._send_commands(session)
+        self._updates.send_commands(session)
         opened.commands_due = True
         return self._reply(session, {}, commands=False)
 
@@ -234,118 +214,20 @@ class AcpEndpoint:
         return [{**msgspec.to_builtins(server), **reach} for server in servers]
 
     def _reply(self, session: Session, result: dict[str, Any], *, commands: bool = True) -> Reply:
-        """Answer with the session's options; the commands and later changes are sent after the answer.
-
-        A client that has not read the id of a new session yet does not know whose commands they are.
-        """
-        options = session.view.options
-        modes = modes_to_wire(options)
-        if modes is not None:
-            result["modes"] = modes
-        if options:
-            result["configOptions"] = options_to_wire(options, boolean=self._boolean)
-        return Reply(result, lambda: self._send_after_reply(session, commands))
-
-    def _send_after_reply(self, session: Session, commands: bool) -> None:
-        opened = self._attach(session)
-        self._follow_changes(opened)
-        self._ask_again(opened)
-        if commands:
-            self._send_commands(session)
-
-    def _send_commands(self, session: Session) -> None:
-        commands = session.view.commands
-        if commands:
-            self._send_update(session, commands_update(commands))
-
-    def _send_update(self, session: Session, update: dict[str, Any]) -> None:
-        self._connection.notify("session/update", {"sessionId": session.session_id, "update": update})
+        """Answer with the session's options; what else the client should know follows the answer."""
+        result |= self._updates.options_of(session)
+        return Reply(result, lambda: self._updates.begin(self._attach(session), commands=commands))
 
     def _attach(self, session: Session) -> OpenedSession:
         """Let the session use what this client offers."""
-        client, view, session_id = self._client, session.view, session.session_id
-        opened = self._open_sessions.get(session_id)
+        opened = self._open_sessions.get(session.session_id)
         if opened is None:
-            opened = self._open_sessions[session_id] = OpenedSession(session)
+            opened = self._open_sessions[session.session_id] = OpenedSession(session)
         opened.session = session
-        if not self._may_follow:
-            return opened  # What others' turns write would pass through its files and terminals.
-        if client.terminal:
-            # Without a folder that we can look at, nothing of the editor's is used.
-            with contextlib.suppress(WorkspaceError):
-                requests = OrderedRequests(self._connection, opened)
-                opened.terminals = opened.terminals or EditorTerminals(requests, session_id)
-                opened.terminals.move(view.folders)
-                view.terminals = opened.terminals
-        if client.fs.read_text_file or client.fs.write_text_file:
-            with contextlib.suppress(WorkspaceError):
-                requests = OrderedRequests(self._connection, opened)
-                opened.files = EditorFiles(view.folders, requests, session_id, client.fs)
-                view.files = opened.files
+        # What others' turns write passes through its files and terminals.
+        if self._may_follow:
+            opened.use_editor(self._connection, self._client)
         return opened
-
-    def _ask_again(
-        self, opened: OpenedSession, sent: ev.Asked | None = None, *, announce: bool = True
-    ) -> None:
-        """Ask the questions of an earlier process again, and show what comes of the answers.
-
-        Questions in text are always asked again, because the next message would answer them; ``sent`` is one
-        that the client has read. The calls of the questions are announced, unless a replay did.
-        """
-        session = opened.session
-        questions = list(session.open_questions.values())
-        live = [one for one in questions if can_show_forms(self._client) or not needs_text(one.question)]
-        quiet = not live and session.is_suspended
-        waits = questions and (quiet or session.waits_for_answers)
-        if not (waits and self._may_answer and self._may_follow) or opened.shown is not None:
-            return
-        # Requests follow once the turn was read again: with the whole call.
-        view = self._show(
-            opened, session.last_turn_id or "", session.position, announce=announce and sent is None
-        )
-        if quiet:
-            first = session.open_questions.get(sent.question_id) if sent is not None else None
-            asked = first or questions[0]
-            if first is not None or not isinstance(asked.question, Permission):
-                view.ask_in_text(asked, was_sent=first is not None)
-
-    def _show(
-        self, opened: OpenedSession, turn_id: str, after: Cursor | None = None, *, announce: bool = False
-    ) -> PromptView:
-        opened.view = PromptView(
-            self._connection,
-            opened.session,
-            self._client,
-            turn_id,
-            terminals=opened.terminal_ids,
-            may_answer=self._may_answer,
-            shows_exceptions=self._mcp_reach is None,
-            own_prompts=opened.steering,
-            after=after,
-            announce=announce,
-        )
-        return opened.view
-
-    def _follow_changes(self, opened: OpenedSession) -> None:
-        """Send the client what changes in its session outside of turns, from now on."""
-        if self._may_follow and opened.followed is not opened.session:
-            opened.followed = opened.session
-            self._connection.spawn(self._send_changes(opened, opened.session.follow()))
-
-    async def _send_changes(self, opened: OpenedSession, reader: Reader) -> None:
-        encoder = AcpEncoder(opened.session.session_id, self._client)
-        with contextlib.suppress(TrunklineError):
-            async with reader:
-                while True:
-                    # Whole batches: nearly all events are of turns, and are not sent here.
-                    for entry in await reader.next():
-                        if isinstance(entry.event, ev.TurnStarted) and opened.is_shown(entry.event):
-                            # Updates are legal at any time; the turn's questions are asked as well.
-                            self._show(opened, entry.event.turn_id or "")
-                        elif entry.event.turn_id is None:
-                            self._send(encoder.feed(entry))
-                    if self._connection.congested:
-                        await self._connection.drained()
 
     # -- options -----------------------------------------------------------------------------------
 
@@ -360,7 +242,7 @@ class AcpEndpoint:
     async def _set_option(self, request: wire.SetSessionConfigOptionRequest) -> Any:
         session = await self._current_session(request.session_id)
         await session.set_config(request.config_id, request.value, by="acp")
-        return {"configOptions": options_to_wire(session.view.options, boolean=self._boolean)}
+        return {"configOptions": self._updates.options_of(session).get("configOptions", [])}
 
     # -- prompts -----------------------------------------------------------------------------------
 
@@ -387,13 +269,13 @@ class AcpEndpoint:
                 if opened.commands_due:
                     # Jupyter AI ignores updates while a session is loaded.
                     opened.commands_due = False
-                    self._send_commands(session)
-                view = self._show(opened, turn_id)
+                    self._updates.send_commands(session)
+                view = self._updates.show(opened, turn_id)
                 running.begun.set()
                 if running.cancelled:
                     self._connection.spawn(session.cancel(turn_id, by="acp"))
             result = answer_to_prompt(await view.wait())
-            self._warn_of_unused_servers(opened, view.turn_id)
+            self._updates.warn_of_unused_servers(opened, view.turn_id)
             return result
         except (SessionClosed, SessionNotFound):
             if not running.cancelled:
@@ -401,18 +283,6 @@ class AcpEndpoint:
             return {"stopReason": "cancelled"}
         finally:
             opened.finish_prompt(running)
-
-    def _warn_of_unused_servers(self, opened: OpenedSession, turn_id: str) -> None:
-        """Warn once if the agent does not read the client's MCP servers."""
-        names = opened.session.view.unread_servers
-        if not names or opened.warned_of_unused_servers:
-            return
-        opened.warned_of_unused_servers = True
-        title = "The agent has not looked at the MCP servers of this editor"
-        about = f"{', '.join(names)}: an agent uses those that it reads from ctx.session.mcp_servers."
-        notice = ev.Notice(turn_id=turn_id, title=title, description=about, severity="warning")
-        encoder = AcpEncoder(opened.session.session_id, self._client)
-        self._send(encoder.feed(Entry(0, 0, 0, 0.0, notice)))
 
     async def _steer(self, request: wire.PromptRequest) -> Any:
         content = blocks_from_wire(request.prompt)
@@ -426,7 +296,7 @@ class AcpEndpoint:
         prompt = Prompt(key=opened.begin_steering(), content=content, by="acp", busy="steer")
         receipt = await session.prompt(prompt)
         if receipt.turn_id and not (receipt.steered or self._may_follow):
-            self._show(opened, receipt.turn_id)
+            self._updates.show(opened, receipt.turn_id)
         return steering_outcome(receipt)
 
     async def _start_turn(
@@ -445,7 +315,7 @@ class AcpEndpoint:
         turn_id = (await session.prompt(prompt)).turn_id or ""
         if untitled and session.info.title is not None:
             # The first prompt made it, and so it is no event of the turn.
-            self._send_update(session, {"sessionUpdate": "session_info_update", "title": session.info.title})
+            self._updates.send_title(session)
         return turn_id
 
     def _cancel(self, session_id: str) -> bool:
@@ -476,14 +346,11 @@ class AcpEndpoint:
         if opened.session.closed:
             asked = opened.view.asked if opened.view is not None else None
             session = await self._hub.session(session_id, principal=self._principal)
-            self._follow_changes(self._attach(session))
+            self._updates.follow_changes(self._attach(session))
             if asked is not None and session.busy:
                 await session.own()
-                self._ask_again(opened, asked)
+                self._updates.ask_again(opened, asked)
         return opened.session
-
-    def _send(self, outs: list[Out]) -> None:
-        self._connection.send_lines([out for out in outs if isinstance(out, bytes)])
 
     _methods: ClassVar[dict[str, tuple[Any, Callable[[AcpEndpoint, Any], Awaitable[Any]]]]] = {
         "authenticate": (wire.AuthenticateRequest, _authenticate),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
-from trunkline.errors import SessionBusy
+from trunkline.errors import SessionBusy, WorkspaceError
 from trunkline.events import TurnStarted
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.prompt_view import PromptView
+from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.ids import new_id
 from trunkline.session.session import Session
@@ -59,6 +61,22 @@ class OpenedSession:
         """What the client is being shown."""
         view = self.view
         return view if view is not None and view.session is self.session and not view.is_over else None
+
+    def use_editor(self, connection: Connection, client: wire.ClientCapabilities) -> None:
+        """Let the agent use the files and terminals that the client offers."""
+        view, session_id = self.session.view, self.session.session_id
+        if client.terminal:
+            # Without a folder that we can look at, nothing of the editor's is used.
+            with contextlib.suppress(WorkspaceError):
+                requests = OrderedRequests(connection, self)
+                self.terminals = self.terminals or EditorTerminals(requests, session_id)
+                self.terminals.move(view.folders)
+                view.terminals = self.terminals
+        if client.fs.read_text_file or client.fs.write_text_file:
+            with contextlib.suppress(WorkspaceError):
+                requests = OrderedRequests(connection, self)
+                self.files = EditorFiles(view.folders, requests, session_id, client.fs)
+                view.files = self.files
 
     @property
     def asking(self) -> PromptView | None:
