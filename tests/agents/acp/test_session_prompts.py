@@ -1,4 +1,4 @@
-"""The prompts of a session at an agent: errors, crashes, cancelling and silence."""
+"""The prompts of a session at an agent: errors, crashes and cancelling."""
 
 import asyncio
 import gc
@@ -152,16 +152,6 @@ async def test_an_agent_that_does_not_stop_is_killed_and_its_session_loaded_agai
         assert len(here.sent("session/new")) == 1
 
 
-async def test_a_silent_agent_is_noticed_once_and_stopped_if_that_is_wished(tmp_path: Path) -> None:
-    async with world(tmp_path, silent_after=0.2, stop_silent_after=0.8, cancel_within=0.2) as here:
-        session = await here.hub.create()
-        events = await collect(session, "silent")
-        assert notices_of(events) == ["Scripted has said nothing for 0 s; its process still runs"]
-        assert isinstance(events[-1], ev.TurnFailed)
-        assert "was stopped, as it said nothing for 0.8 s" in events[-1].message
-        assert await ask(session, "hello") == "You said hello"
-
-
 async def test_a_turn_that_ends_without_a_word_is_noticed_but_not_that_of_a_command(tmp_path: Path) -> None:
     """Kimi Code 2.1.0 ends a turn so when its model's provider refuses."""
     async with world(tmp_path) as here:
@@ -182,17 +172,6 @@ async def test_an_error_that_an_agent_says_as_its_only_words_is_a_word(tmp_path:
         events = await collect(await here.hub.create(), "overloaded")
         assert text_of(events) == "API Error: 529 overloaded"
         assert notices_of(events) == []
-
-
-async def test_a_question_that_waits_for_a_person_is_no_silence(tmp_path: Path) -> None:
-    async with world(tmp_path, silent_after=0.1, stop_silent_after=0.2) as here:
-        session = await here.hub.create()
-
-        async def yes(asked: ev.Asked) -> None:
-            await asyncio.sleep(0.5)
-            await session.answer(Answer(question_id=asked.question_id, option_id="y"))
-
-        assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
 
 
 async def test_a_shared_process_is_not_stopped_for_one_session(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@
 * ``requests``: answers what an agent asks of its client: permissions, forms, files, terminals
 * ``routes``: which session an update, a notification or a request of the agent belongs to
 * ``session_list``: the sessions that exist at an agent, for a list and for imports
-* ``session_prompts``: the prompts of one session: sent, watched, cancelled
+* ``session_prompts``: the prompts of one session: sent, steered by messages for a running turn, cancelled
+* ``silent_agent``: notices an agent that says nothing in a turn, and one that is to be stopped for it
 * ``splice``: raw lines between an editor and an agent, with a journal and a policy beside them
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins
 * ``update_delivery``: delivers updates to a function of a program, one after another

@@ -1,4 +1,4 @@
-"""The prompts of one session at an ACP agent: sends, watches and cancels them."""
+"""The prompts of one session at an ACP agent: sends them, gives messages to their turns, cancels them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from trunkline.agents.acp.errors import says_that_session_is_lost
 from trunkline.agents.acp.native_session import NativeSession
 from trunkline.agents.acp.prompt_blocks import prompt_blocks
 from trunkline.agents.acp.refeed import refeed
+from trunkline.agents.acp.silent_agent import SilenceWatch
 from trunkline.agents.interface import WireLines
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError, AgentExited
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("trunkline.acp")
 
-_LOOK_EVERY, _LOOK_AFTER = 60.0, 0.05
-"""How often to look whether the agent is silent, in seconds: at least, and at most."""
-
 TAKEN = ("injected", "startedNewTurn")
 """The outcomes of steering after which the agent has the message; else it waits for its own turn."""
 
@@ -44,6 +42,9 @@ class SessionPrompts:
         self._settings = agent.settings
         self._native = NativeSession(agent, view, self._process_ended)
         self._events = self._native.events
+        self._silence = SilenceWatch(
+            self._events, agent.settings.silent_after, agent.settings.stop_silent_after
+        )
         self._prompt: asyncio.Future[Any] | None = None
 
     @property
@@ -192,30 +193,13 @@ class SessionPrompts:
     async def _answer(
         self, future: asyncio.Future[Any], connection: AgentConnection, ctx: TurnContext
     ) -> dict[str, Any]:
-        """Wait for the answer to a prompt; tell the person of an agent that says nothing for long."""
-        notice_after, stop_after = self._settings.silent_after, self._settings.stop_silent_after
-        told_at: float | None = None
-        while not future.done():
-            limits = [limit for limit in (notice_after if told_at is None else None, stop_after) if limit]
-            left = min(limits) - (self._events.silent_for or 0.0) if limits else _LOOK_EVERY
-            await asyncio.wait({future}, timeout=max(left, _LOOK_AFTER))
-            silent = self._events.silent_for
-            if told_at != self._events.heard_at:
-                told_at = None
-            if future.done() or silent is None:
-                continue
-            if stop_after is not None and silent >= stop_after:
-                await self._cancel(connection, future)
-                why = f"{self._agent.card.name} was stopped, as it said nothing for {stop_after:g} s"
-                stderr = connection.stderr[-500:]
-                raise AgentError(f"{why}; the end of its stderr: {stderr}" if stderr else why)
-            if notice_after is not None and told_at is None and silent >= notice_after:
-                told_at = self._events.heard_at
-                ctx.notice(
-                    f"{self._agent.card.title} has said nothing for {silent:.0f} s; its process still runs",
-                    "Wait, or cancel the turn.",
-                    severity="warning",
-                )
+        """Wait for the answer to a prompt; an agent that is silent for too long is stopped."""
+        if not await self._silence.wait(future, ctx, self._agent.card):
+            await self._cancel(connection, future)
+            silence = self._settings.stop_silent_after
+            why = f"{self._agent.card.name} was stopped, as it said nothing for {silence:g} s"
+            stderr = connection.stderr[-500:]
+            raise AgentError(f"{why}; the end of its stderr: {stderr}" if stderr else why)
         result = future.result()
         return cast("dict[str, Any]", result) if isinstance(result, dict) else {}
 
