@@ -23,13 +23,3 @@ def test_a_subagents_lane_begins_again_in_the_next_run_and_not_after_its_end() -
     assert len(lane.open(9)) == 1
     assert len(lane.finish(ev.SubagentFinished(lane="l1"), 10)) == 1
     assert lane.open(11) == []
-
-
-def test_reasoning_that_goes_on_in_the_next_run_keeps_its_id() -> None:
-    lane = LaneView(None, set())
-    first = lane.add_reasoning("m1", "a", None, 7)
-    lane.close(8, failed=False, suspended=[])
-    second = lane.add_reasoning("m1", "b", None, 9)
-
-    assert first[0] == wire.ReasoningStart(timestamp=7, message_id="m1:reasoning:1")
-    assert second[0] == wire.ReasoningStart(timestamp=9, message_id="m1:reasoning:1")

@@ -23,6 +23,7 @@
 * ``state``: the shared state in a run: snapshots and patches
 * ``steering``: a run whose message is for the turn that is running
 * ``substitute_messages``: text messages for what AG-UI has no event for that pages show
+* ``text_parts``: the text and the reasoning of one lane
 * ``thread_outline``: what the server has of a thread, for what a request means
 * ``tool_calls``: tool calls on the wire
 * ``transports``: takes AG-UI events to a client, for agents without our server

@@ -152,7 +152,7 @@ class AguiEncoder:
             return []
         lane = self._views.get(event.lane)
         message_id = event.message_id
-        if lane is not None and lane.is_open and message_id == lane.current_text_id and not event.meta:
+        if lane is not None and lane.is_open and message_id == lane.parts.current_text_id and not event.meta:
             return [
                 wire.TextMessageContent(
                     timestamp=self._at, subagent_run_id=event.lane, message_id=message_id, delta=event.delta
@@ -164,7 +164,7 @@ class AguiEncoder:
         owner = self._owners.setdefault(message_id, event.lane)
         out, lane = self._lane(owner)
         out += self._release(owner)
-        out += lane.start_text(message_id, self._at)
+        out += lane.parts.start_text(message_id, self._at)
         out.append(
             wire.TextMessageContent(
                 timestamp=self._at,
@@ -193,20 +193,20 @@ class AguiEncoder:
         owner = self._owners.setdefault(event.message_id, event.lane)
         out, lane = self._lane(owner)
         out += self._release(owner)
-        return out + lane.add_reasoning(event.message_id, event.delta, event.signature, self._at)
+        return out + lane.parts.add_reasoning(event.message_id, event.delta, event.signature, self._at)
 
     def _media(self, event: ev.Media) -> Out:
         value = {"messageId": event.message_id, "part": content_part(event.content)}
         if value["part"] is None:
             value["part"] = msgspec.to_builtins(event.content)
         out, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        out += lane.end_reasoning(event.message_id, self._at)
+        out += lane.parts.end_reasoning(event.message_id, self._at)
         number = self._media_count[event.message_id] = self._media_count.get(event.message_id, 0) + 1
         return out + self._show("media", f"{event.message_id}:media:{number}", value, event)
 
     def _source(self, event: ev.Source) -> Out:
         out, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        out += lane.end_reasoning(event.message_id, self._at)
+        out += lane.parts.end_reasoning(event.message_id, self._at)
         return out + self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
 
     # -- tools -------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class AguiEncoder:
             owner = self._owners.setdefault(event.message_id, owner)
         out, lane = self._lane(owner)
         out += self._release(owner)
-        out += lane.end_reasoning(event.message_id, self._at)
+        out += lane.parts.end_reasoning(event.message_id, self._at)
         about = call_metadata(event.kind, event.title) if self._modern else None
         call = CallView(event.call_id, owner, event.message_id, about, event.name)
         self._calls[event.call_id] = call
@@ -253,7 +253,7 @@ class AguiEncoder:
         out, lane = self._lane(call.lane)
         call.apply(event)
         if event.status in _UNDER_WAY and call.message_id is not None:
-            lane.complete(call.message_id)
+            lane.parts.complete(call.message_id)
         if event.status is not None or event.input is not None:
             out += call.end(self._at)
             lane.calls.pop(call.call_id, None)
@@ -270,7 +270,7 @@ class AguiEncoder:
         if event.status in _FINAL and not call.answered:
             call.answered = True
             if event.status in _EARLY and call.result_id is None:
-                lane.current_text_id = None
+                lane.parts.current_text_id = None
                 self._held[call.call_id] = call
             else:
                 out.append(self._result(call))
@@ -411,7 +411,7 @@ class AguiEncoder:
         out: Out = []
         if event.message_id is not None:
             writer = self._views.get(self._owners.get(event.message_id, event.lane))
-            out += [] if writer is None else writer.end_message(event.message_id, self._at)
+            out += [] if writer is None else writer.parts.end_message(event.message_id, self._at)
         lane = self._views.get(event.lane)
         return out if lane is None else out + lane.finish_step(event.step_id, self._at)
 

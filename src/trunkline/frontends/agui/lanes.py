@@ -9,20 +9,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trunkline import events as ev
+from trunkline.frontends.agui.text_parts import TextParts
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 
 Out = list[wire.AguiEvent]
-
-
-class _Reasoning:
-    """A part of a message's reasoning; one that a run left off may go on in the next."""
-
-    __slots__ = ("is_open", "reasoning_id")
-
-    def __init__(self, reasoning_id: str) -> None:
-        self.reasoning_id = reasoning_id
-        self.is_open = False
 
 
 class LaneView:
@@ -41,13 +32,8 @@ class LaneView:
         self.is_open = name is None
         self.is_finished = False
         """Whether the subagent ended in this run: its id may be used no more."""
-        self.current_text_id: str | None = None
-        """The message whose text can go on at once."""
+        self.parts = TextParts(name)
         self.calls: dict[str, CallView] = {}
-        self._texts: dict[str, None] = {}
-        self._complete: set[str] = set()
-        self._reasoning: dict[str, _Reasoning] = {}
-        self._reasoning_count: dict[str, int] = {}
         self._steps: dict[str, str] = {}
 
     @property
@@ -72,98 +58,6 @@ class LaneView:
             )
         ]
 
-    def complete(self, message_id: str) -> None:
-        """Note that a call of a message runs: its text is complete, whatever begins next."""
-        self._complete.add(message_id)
-
-    # -- text and reasoning ------------------------------------------------------------------------
-
-    def start_text(self, message_id: str, at: int | None) -> Out:
-        """Open the text of a message; messages that were complete before it are closed now.
-
-        Answers that come side by side (two branches of a graph) stay open side by side: a text that
-        was closed cannot go on in the same run.
-        """
-        out = self.end_reasoning(message_id, at)
-        self.current_text_id = message_id
-        if message_id in self._texts:
-            return out
-        for other in list(self._texts):
-            if other in self._complete:
-                out += self._end_text(other, at)
-        self._texts[message_id] = None
-        return [*out, self._start_text(message_id, at)]
-
-    def _start_text(self, message_id: str, at: int | None) -> wire.AguiEvent:
-        return wire.TextMessageStart(
-            timestamp=at, subagent_run_id=self._name, message_id=message_id, role="assistant"
-        )
-
-    def _end_text(self, message_id: str, at: int | None) -> Out:
-        del self._texts[message_id]
-        return [wire.TextMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=message_id)]
-
-    def add_reasoning(self, message_id: str, delta: str, signature: str | None, at: int | None) -> Out:
-        """Add a piece of reasoning; a signature ends it."""
-        out: Out = []
-        self.current_text_id = None
-        reasoning = self._reasoning.get(message_id)
-        if reasoning is None:
-            number = self._reasoning_count[message_id] = self._reasoning_count.get(message_id, 0) + 1
-            reasoning = self._reasoning[message_id] = _Reasoning(f"{message_id}:reasoning:{number}")
-        reasoning_id = reasoning.reasoning_id
-        if not reasoning.is_open:
-            reasoning.is_open = True
-            out += self._start_reasoning(reasoning_id, at)
-        if delta:
-            out.append(
-                wire.ReasoningMessageContent(
-                    timestamp=at, subagent_run_id=self._name, message_id=reasoning_id, delta=delta
-                )
-            )
-        if signature is not None:
-            out.append(
-                wire.ReasoningEncryptedValue(
-                    timestamp=at,
-                    subagent_run_id=self._name,
-                    subtype="message",
-                    entity_id=reasoning_id,
-                    encrypted_value=signature,
-                )
-            )
-            out += self.end_reasoning(message_id, at)
-        return out
-
-    def _start_reasoning(self, reasoning_id: str, at: int | None) -> Out:
-        return [
-            wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
-            wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
-        ]
-
-    def end_reasoning(self, message_id: str | None, at: int | None) -> Out:
-        """End the reasoning of a message that goes on with something else."""
-        reasoning = self._reasoning.pop(message_id or "", None)
-        return [] if reasoning is None else self._interrupt(reasoning, at)
-
-    def _interrupt(self, reasoning: _Reasoning, at: int | None) -> Out:
-        if not reasoning.is_open:
-            return []
-        reasoning.is_open = False
-        reasoning_id = reasoning.reasoning_id
-        return [
-            wire.ReasoningMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
-            wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
-        ]
-
-    def end_message(self, message_id: str, at: int | None) -> Out:
-        """End the reasoning and the text of a message that is complete."""
-        out = self.end_reasoning(message_id, at)
-        if message_id not in self._texts:
-            return out
-        if message_id == self.current_text_id:
-            self.current_text_id = None
-        return out + self._end_text(message_id, at)
-
     # -- steps -------------------------------------------------------------------------------------
 
     def start_step(self, step_id: str, name: str, at: int | None) -> Out:
@@ -186,33 +80,21 @@ class LaneView:
             return []
         self._step_names.discard(name)
         if not self._steps:
-            self._complete.update(self._texts)
+            self.parts.complete_all()
         return [wire.StepFinished(timestamp=at, subagent_run_id=self._name, step_name=name)]
 
     # -- a run that begins here --------------------------------------------------------------------
 
     def announce(self, at: int | None) -> Out:
         """Open again what is open, for a client that saw no start of it; what is complete stays closed."""
-        for message_id in self._complete & self._texts.keys():
-            del self._texts[message_id]
-        if self.current_text_id not in self._texts:
-            self.current_text_id = None
         out = [self._start_step(shown, at) for shown in self._steps.values()]
-        for reasoning in self._reasoning.values():
-            if reasoning.is_open:
-                out += self._start_reasoning(reasoning.reasoning_id, at)
-        out += [self._start_text(message_id, at) for message_id in self._texts]
+        out += self.parts.announce(at)
         return out + [event for call in self.calls.values() for event in call.announce(at)]
 
     # -- the end -----------------------------------------------------------------------------------
 
     def _close_parts(self, at: int | None) -> Out:
-        self.current_text_id = None
-        out: Out = []
-        for reasoning in self._reasoning.values():
-            out += self._interrupt(reasoning, at)
-        for message_id in list(self._texts):
-            out += self._end_text(message_id, at)
+        out = self.parts.close(at)
         for call in self.calls.values():
             out += call.end(at)
         self.calls.clear()
