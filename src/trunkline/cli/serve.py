@@ -287,7 +287,7 @@ def command(
         from trunkline.server.run import bind, listen, url_of
         from trunkline.server.security.origins import is_address, is_loopback
         from trunkline.server.security.tokens import Access, new_secret
-        from trunkline.server.settings import server_settings
+        from trunkline.server.session_settings import session_settings
 
     if question_ttl <= 0:
         raise click.UsageError("--question-ttl must be more than 0s: nobody could answer in time")
@@ -310,7 +310,7 @@ def command(
         journal=journal,
         cwd=cwd,
         policy=policy,
-        settings=server_settings(
+        settings=session_settings(
             retain_age=retain_age,
             retain_bytes=retain_bytes,
             question_ttl=question_ttl,

@@ -11,7 +11,7 @@
 * ``routes``: one module for each family of routes
 * ``run``: the app on a socket, with uvicorn
 * ``security``: what a request passes before it is looked at
-* ``settings``: the settings of sessions that are served to many clients
+* ``session_settings``: the settings of sessions that are served to many clients
 * ``unread_bodies``: lets a client read why its body was refused before the connection closes
 """
 

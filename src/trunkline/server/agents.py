@@ -22,7 +22,7 @@ from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.errors import HttpError
 from trunkline.server.limits import Limits
 from trunkline.server.security.bodies import BodyBudget
-from trunkline.server.settings import server_settings
+from trunkline.server.session_settings import session_settings
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
@@ -101,7 +101,7 @@ class ServedAgents:
             self._address = parse_address(journal)
         else:
             self._given_journal = journal
-        self._settings = settings or server_settings()
+        self._settings = settings or session_settings()
         self._policy = read_policy(policy)
         self._cwd = None if cwd is None else existing_folder(cwd)
         self._journal: Journal | None = None

@@ -32,7 +32,7 @@ from trunkline.server.routes.unified import UnifiedRoutes
 from trunkline.server.security.login import Logins
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
-from trunkline.server.settings import server_settings
+from trunkline.server.session_settings import session_settings
 from trunkline.session.settings import Settings
 from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy
@@ -94,7 +94,7 @@ def asgi(
     served = ServedAgents(
         name_agents(agents, targets),
         journal=journal,
-        settings=settings or server_settings(reader_backlog=agui.high_water_mark),
+        settings=settings or session_settings(reader_backlog=agui.high_water_mark),
         policy=policy,
         cwd=cwd,
         limits=limits,

@@ -10,6 +10,6 @@ _IDLE_SESSIONS = 256
 """Sessions that stay open when no client uses them; others are opened again when they are needed."""
 
 
-def server_settings(*, reader_backlog: int = 256, **fields: Any) -> Settings:
+def session_settings(*, reader_backlog: int = 256, **fields: Any) -> Settings:
     """Give the settings of sessions that are served to many clients; ``fields`` are those of Settings."""
     return Settings(reader_backlog=reader_backlog, idle_sessions=_IDLE_SESSIONS, **fields)
