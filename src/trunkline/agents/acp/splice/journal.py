@@ -18,10 +18,11 @@ from typing import Any, Protocol
 from trunkline import events as ev
 from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.native_session import FACTS, kept_id
-from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent, SplicePrompts, missed_prompts
+from trunkline.agents.acp.splice.agent import SpliceAgent
 from trunkline.agents.acp.splice.connection import wait_for_event
 from trunkline.agents.acp.splice.held_prompts import BUSY, STUCK, WENT_ON
 from trunkline.agents.acp.splice.own_requests import OwnRequest, retrieve, settle
+from trunkline.agents.acp.splice.session_prompts import OpenPrompt, SplicePrompts, missed_prompts
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
 from trunkline.journal import SessionKey

@@ -21,7 +21,7 @@ from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
 from trunkline.agents.acp.routes import update_in
-from trunkline.agents.acp.splice.agent import OpenPrompt, SpliceAgent
+from trunkline.agents.acp.splice.agent import SpliceAgent
 from trunkline.agents.acp.splice.agent_requests import SpliceRequests
 from trunkline.agents.acp.splice.connection import SpliceConnection, wait_for_event
 from trunkline.agents.acp.splice.held_prompts import HeldPrompts
@@ -35,6 +35,7 @@ from trunkline.agents.acp.splice.loose_parsing import (
 )
 from trunkline.agents.acp.splice.own_requests import settle
 from trunkline.agents.acp.splice.policy_checks import JUDGED
+from trunkline.agents.acp.splice.session_prompts import OpenPrompt
 from trunkline.protocols.acp.fields import as_object
 from trunkline.protocols.jsonrpc.connection import Transport
 from trunkline.protocols.jsonrpc.framing import MAX_LINE, LineFramer, Oversize
