@@ -34,7 +34,7 @@ async def test_an_owner_in_doubt_whose_lease_still_stands_goes_on() -> None:
         doubt(session)
         assert text_of(await collect(session, "still mine")) == "still mine "
         assert session.event_stream.fence == fence
-        assert session.event_stream.lease_is_current
+        assert session.event_stream.held_lease.is_current
 
 
 async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None:

@@ -132,7 +132,7 @@ async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_i
         session = await hub.create("s")
         await collect(session, "mine")
         theirs = await give_away(session, other)
-        assert session.event_stream.lease_is_current
+        assert session.event_stream.held_lease.is_current
         doubt(session)
         receipt = await soon(session.prompt("again"))
         assert theirs.turn is not None or receipt.turn_id in theirs.receipts.turn_starts
@@ -271,7 +271,7 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
             stream, turn = session.event_stream, session.turn
             assert turn is not None
             stream.extend_lease(lease_clock() + 0.01)
-            await until(lambda: not stream.lease_is_current)
+            await until(lambda: not stream.held_lease.is_current)
             may_end.set()
             await soon(turn.finished.wait(), 5.0)
             await until(lambda: not hub.lease_renewal.is_renewing)

@@ -92,7 +92,7 @@ class BaseSession(ABC):
     @property
     def lease_is_current(self) -> bool:
         """Whether this process may write to the session now."""
-        return self.event_stream.lease_is_current
+        return self.event_stream.held_lease.is_current
 
     @property
     def is_suspended(self) -> bool:

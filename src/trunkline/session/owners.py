@@ -142,7 +142,7 @@ class Ownership:
         self._claiming = asyncio.Lock()
         self._unanswered: str | None = None  # The key of a request to hand over, if nobody decided it yet.
         # Something waits to be shown and stored until it is known whether the lease is still ours.
-        stream.on_lease_in_doubt = process.lease_renewal.renew_soon
+        stream.held_lease.on_doubt = process.lease_renewal.renew_soon
 
     @property
     def is_claiming(self) -> bool:
@@ -152,10 +152,10 @@ class Ownership:
     async def claim(self) -> bool:
         """Become the owner if no other process is; True when this process owns the session."""
         stream = self.stream
-        if stream.lease_is_current:
+        if stream.held_lease.is_current:
             return True
         async with self._claiming:
-            if stream.lease is not None and not stream.lease_is_current:
+            if stream.lease is not None and not stream.held_lease.is_current:
                 await self._process.lease_renewal.renew()
             if stream.lease is not None:
                 return True
@@ -256,7 +256,7 @@ class Ownership:
     async def lose(self) -> None:
         """Stop being the owner: another process has taken the session."""
         session, stream = self._session, self.stream
-        if not stream.lease_in_doubt:
+        if not stream.held_lease.in_doubt:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(stream.settings.finish_grace):
                     await session.wait_for_stored_end()

@@ -471,7 +471,7 @@ class Session(BaseSession):
     # -- bookkeeping -------------------------------------------------------------------------------
 
     def _emit_out_of_turn(self, event: ev.Event) -> bool:
-        if not self.event_stream.lease_is_current:
+        if not self.event_stream.held_lease.is_current:
             return False
         if not isinstance(event, ev.InfoChanged) or self.title.set_by_agent(event.title):
             self.emit(event)

@@ -232,7 +232,7 @@ async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_y
     await ticks()
     journal.commit()
     await ticks()
-    assert stream.lease_in_doubt
+    assert stream.held_lease.in_doubt
     assert not storing.done(), "a part of the text is not given to the journal"
     stream.extend_lease(lease_clock() + 60.0)
     await ticks()
@@ -257,7 +257,7 @@ async def test_a_wait_for_a_lease_that_is_released_with_everything_written_ends(
     stream.extend_lease(0.0)
     storing = asyncio.create_task(stream.durable())
     await ticks()
-    assert stream.lease_in_doubt
+    assert stream.held_lease.in_doubt
     stream.become_follower()
     await soon(storing)
 

@@ -40,10 +40,10 @@ from trunkline.events import (
 )
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
-from trunkline.journal.lease_clock import lease_clock
 from trunkline.session.settings import Settings
 from trunkline.session.stream import unstored
 from trunkline.session.stream.coalesce import Coalescer
+from trunkline.session.stream.held_lease import HeldLease
 from trunkline.session.stream.reader import WHOLE, Reader
 
 _SLICE = 200
@@ -73,13 +73,9 @@ class EventStream:
         self.on_turn_started: Callable[[str, int], None] | None = None
         """Called with the first record of each turn that begins here."""
         self.on_failed: Callable[[JournalError], None] | None = None
-        self.on_lease_in_doubt: Callable[[], None] | None = None
-        """Called when the lease may have run out; ``extend_lease`` or ``close`` must follow."""
         self.on_followers_changed: Callable[[int], None] | None = None
         self.fence = 0
-        self._lease: Lease | None = None
-        self._deadline = 0.0
-        self._in_doubt = False
+        self.held_lease = HeldLease()
         self._held_from = 0  # The newest record that readers must not see before it is durable.
         self._given_seq = 0  # The newest record that the journal was given.
         self._closed: TrunklineError | None = None
@@ -99,17 +95,7 @@ class EventStream:
     @property
     def lease(self) -> Lease | None:
         """The right to write, if this process has it."""
-        return self._lease
-
-    @property
-    def lease_is_current(self) -> bool:
-        """Whether no other process can have taken the lease by now."""
-        return self._lease is not None and lease_clock() < self._deadline
-
-    @property
-    def lease_in_doubt(self) -> bool:
-        """Whether something waits to be shown or written until the lease is confirmed."""
-        return self._in_doubt
+        return self.held_lease.lease
 
     @property
     def unwritten(self) -> bool:
@@ -122,8 +108,7 @@ class EventStream:
 
         From ``deadline`` (see ``lease_clock``) on, another process may take the lease.
         """
-        self._lease = lease
-        self._deadline = deadline
+        self.held_lease.take(lease, deadline)
         self.fence = lease.fence
         self._error = None
         self._given_seq = self._held_from = lease.last_seq
@@ -131,16 +116,13 @@ class EventStream:
 
     def extend_lease(self, deadline: float) -> None:
         """Go on as the owner until ``deadline``: the lease is confirmed."""
-        self._deadline = deadline
-        if self._in_doubt:
-            self._in_doubt = False
+        if self.held_lease.extend(deadline):
             self.flush()
             self._wake()
 
     def become_follower(self) -> None:
         """Become a follower; only for a stream that has written everything."""
-        self._lease = None
-        self._in_doubt = False
+        self.held_lease.drop()
         self._wake()
 
     # -- speaking ----------------------------------------------------------------------------------
@@ -184,7 +166,7 @@ class EventStream:
 
     def _check_owner(self) -> None:
         """Refuse what would not be stored: the lease may be lost since the command began."""
-        if self._lease is None and self._closed is None:
+        if self.held_lease.lease is None and self._closed is None:
             raise Fenced("another process took this session over before this was carried out; send it again")
 
     def flush(self) -> None:
@@ -198,7 +180,7 @@ class EventStream:
         self._coalescer.seal()
         self._show()
         self._write(durable=True)
-        if self._in_doubt:
+        if self.held_lease.in_doubt:
             await self._write_confirmed()
         if self._last_write is not None:
             await asyncio.shield(self._last_write)
@@ -209,7 +191,7 @@ class EventStream:
         """Write once the lease is confirmed; raises when the journal does not confirm it in time."""
         try:
             async with asyncio.timeout(self.settings.command_timeout):
-                while self._in_doubt and self._error is None:
+                while self.held_lease.in_doubt and self._error is None:
                     await self._wait_for_move()
                     self._write(durable=True)  # If the lease has run out again by now, we wait again.
         except TimeoutError:
@@ -267,9 +249,9 @@ class EventStream:
 
     async def catch_up(self) -> None:
         """Read everything the journal has that this stream has not seen; an owner has seen it all."""
-        while self._lease is None:
+        while self.held_lease.lease is None:
             records = await self.journal.read(self.key, after=self.committed_seq, limit=_SLICE)
-            if not records or self._lease is not None:
+            if not records or self.held_lease.lease is not None:
                 return
             # Another call may have been faster: what it took over is known already.
             self.apply(record for record in records if record.seq > self.committed_seq)
@@ -332,9 +314,8 @@ class EventStream:
         ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason; an
         answer that could not be stored counts for none. What they may see only once stored, they never see.
         """
-        self._lease = None
+        self.held_lease.drop()
         self._closed = error
-        self._in_doubt = False
         self._show()
         self._held_from = 0
         self._outbox = [
@@ -403,14 +384,14 @@ class EventStream:
         self._show()
         if self._coalescer.due:
             self._write()
-        if self._coalescer.waiting and self._timer is None and self._lease is not None:
+        if self._coalescer.waiting and self._timer is None and self.held_lease.lease is not None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self.settings.coalesce_window, self._on_timer)
 
     def _show(self) -> None:
         self._ticking = False
         batch = self._outbox
-        if not batch or self._doubts():
+        if not batch or self.held_lease.doubts():
             return
         if self._held_from > self.committed_seq:
             batch = self._until_held()
@@ -424,15 +405,6 @@ class EventStream:
         for reader in self._readers:
             reader.push(batch)
 
-    def _doubts(self) -> bool:
-        """Whether the lease may have expired; the hub is asked to find out, once."""
-        if self._in_doubt or self._lease is None or self.lease_is_current:
-            return self._in_doubt
-        self._in_doubt = True
-        if self.on_lease_in_doubt is not None:
-            self.on_lease_in_doubt()
-        return True
-
     def _until_held(self) -> list[Entry]:
         """Take what was emitted before the first event that must be durable before it is seen."""
         held = next(
@@ -444,8 +416,8 @@ class EventStream:
         return batch
 
     def _write(self, *, durable: bool = False) -> None:
-        lease = self._lease
-        if lease is None or self._error is not None or self._doubts():
+        lease = self.held_lease.lease
+        if lease is None or self._error is not None or self.held_lease.doubts():
             return
         durable = durable or self._held_from > self._given_seq
         records = [
