@@ -8,7 +8,7 @@
 * ``encoder``: neutral events to AG-UI events; pure
 * ``endpoint``: opens the runs of clients on the turns of a session
 * ``event_queue``: events on their way to a reader, in order and bounded
-* ``follow``: all runs of a thread in one stream, for a client that stays
+* ``following``: all runs of a thread in one stream, for a client that stays
 * ``history``: the history of a thread where a run begins, and what its client lacks of it
 * ``hosted``: AG-UI for runs in a program of the user, on a transport of the user
 * ``lanes``: the lanes of a run: the agent's own, and one for each subagent
@@ -16,9 +16,9 @@
 * ``legacy_interrupts``: interrupts as an event and a command, for pages of ag-ui-langgraph
 * ``losses``: what AG-UI has no event for, and where its meaning goes
 * ``options``: what the front end shows, and how long it waits
-* ``pages``: how much of a thread each client has seen
 * ``questions``: questions as interrupts, and resumes and results of front-end tools as their answers
 * ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
+* ``seen_turns``: how much of a thread each page has seen
 * ``snapshot_size``: makes a snapshot of messages small enough, and corrects it, so that a client can take it
 * ``state``: the shared state in a run: snapshots and patches
 * ``steering``: a run whose message is for the turn that is running

@@ -15,8 +15,8 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui.pages import Page
 from trunkline.frontends.agui.questions import check_tool_results, read_resume, read_tool_results
+from trunkline.frontends.agui.seen_turns import Page
 from trunkline.frontends.agui.thread_outline import ThreadOutline
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import PresentOutline

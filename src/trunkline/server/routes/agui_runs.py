@@ -12,7 +12,7 @@ from starlette.responses import Response
 from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.follow import AguiFollower
+from trunkline.frontends.agui.following import AguiFollower
 from trunkline.frontends.agui.legacy_interrupts import has_answer
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun, Batch

@@ -1,4 +1,4 @@
-from trunkline.frontends.agui.pages import Pages
+from trunkline.frontends.agui.seen_turns import Pages
 
 
 def test_of_a_thread_that_began_here_every_page_is_known() -> None:

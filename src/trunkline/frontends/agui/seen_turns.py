@@ -1,4 +1,4 @@
-"""Pages: how much of a thread each client has seen, to tell an edit from a history that is behind.
+"""How much of a thread each page has seen, to tell an edit from a history that is behind.
 
 Both look alike: a client sends the beginning of the thread and a new message. An edit means to drop the
 rest. A page that is behind has never seen the rest, and nothing may be lost because of it. So the rest is
