@@ -1,4 +1,4 @@
-"""The open questions of a session: who answered them, and when they expire.
+"""The open questions of a session: who answered them, and when they expire (``Settings.question_ttl``).
 
 The first answer wins; the second client learns who was first. An answer is checked against its
 question before anything happens, so a front end that sends nonsense changes nothing.

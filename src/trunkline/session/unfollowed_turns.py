@@ -1,4 +1,4 @@
-"""Cancels a turn that no reader follows any more."""
+"""Cancels a turn that no reader has followed for ``Settings.abandon_after`` seconds."""
 
 from __future__ import annotations
 

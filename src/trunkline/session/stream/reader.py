@@ -1,8 +1,8 @@
 """Readers: each follows a stream at its own pace and never delays another one.
 
-A reader is *live* while it keeps up: batches are pushed to it. One that falls behind loses its
-queue and reads the journal from its own position until it has caught up, so memory stays bounded and
-nothing is lost.
+A reader is *live* while it keeps up: batches are pushed to it. One that falls behind
+(``Settings.reader_backlog``) loses its queue and reads the journal from its own position until it has caught
+up, so memory stays bounded and nothing is lost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The prompts that wait for the turn that is running."""
+"""The prompts that wait for the turn that is running, ``Settings.queue_limit`` of them at most."""
 
 from __future__ import annotations
 
