@@ -17,6 +17,7 @@
 * ``losses``: what AG-UI has no event for, and where its meaning goes
 * ``options``: what the front end shows, and how long it waits
 * ``questions``: questions as interrupts, and resumes and results of front-end tools as their answers
+* ``rewind``: where a thread goes back to before it goes on
 * ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
 * ``seen_turns``: how much of a thread each page has seen
 * ``snapshot_size``: makes a snapshot of messages small enough, and corrects it, so that a client can take it

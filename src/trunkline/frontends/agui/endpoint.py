@@ -16,11 +16,12 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
-from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent, read_prompt
+from trunkline.frontends.agui.decoder import count_new_bytes, read_intent, read_prompt
 from trunkline.frontends.agui.following import AguiFollower
 from trunkline.frontends.agui.history import ThreadSnapshot, read_thread
 from trunkline.frontends.agui.legacy_interrupts import ignores_question, with_resume
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.rewind import last_seen_turn
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
 from trunkline.frontends.agui.seen_turns import Pages
 from trunkline.frontends.agui.steering import SteeringRun, steering_key, wants_to_steer
