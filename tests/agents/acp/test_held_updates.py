@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.hubs import soon, until
-from trunkline.agents.acp.held_updates import HOLD_CHARACTERS, HOLD_LIMIT, HeldUpdates, KeptUpdates
+from trunkline.agents.acp.held_updates import HOLD_CHARACTERS, HOLD_LIMIT, HeldUpdates
 
 
 def updates(count: int) -> list[dict[str, Any]]:
@@ -50,15 +50,3 @@ async def test_no_more_than_some_megabytes_are_held() -> None:
     held.keeps({"text": "x" * HOLD_CHARACTERS})
     assert len(taken) == 1
     assert held.released.is_set()
-
-
-def test_a_replay_is_kept_up_to_its_limits_and_without_holes() -> None:
-    by_number, by_size = KeptUpdates(2), KeptUpdates(100, 50)
-    for update in [*updates(3), {"text": "x" * 50}, {}]:
-        by_number.add(update)
-        by_size.add(update)
-    assert (by_number.updates, by_number.is_full) == (updates(2), True)
-    assert (by_size.updates, by_size.is_full) == (updates(3), True)
-    whole = KeptUpdates()
-    whole.add({})
-    assert (whole.updates, whole.is_full) == ([{}], False)

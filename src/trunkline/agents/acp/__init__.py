@@ -4,7 +4,7 @@
 * ``client``: ``AcpClient``, for a program that wants a client and nothing else
 * ``connection``: one agent process with a JSON-RPC connection: start, handshake, requests, end, stderr
 * ``errors``: why an agent did not start, and what its own errors mean
-* ``held_updates``: keeps updates within limits: a replay, or what waits until a message is decided
+* ``held_updates``: updates that wait until it is decided whether a message is part of the turn
 * ``idle_close``: ends the process of a session that nobody uses
 * ``initialize``: what we say of ourselves in the handshake, and the card made of the agent's answer
 * ``mcp_servers``: the client's MCP servers, as far as the agent can use them
@@ -13,10 +13,11 @@
 * ``prompt_blocks``: a prompt as the blocks that the agent takes; pure
 * ``refeed``: a conversation as text, for an agent that does not remember it; pure
 * ``registry``: the agents of the public registry, and the commands that start them
+* ``replayed_updates``: the updates of a replay, as many as are kept
 * ``requests``: answers what an agent asks of its client: permissions, forms, files, terminals
-* ``routes``: which session an update, a notification or a request of the agent belongs to
 * ``session_list``: the sessions that exist at an agent, for a list and for imports
 * ``session_prompts``: the prompts of one session: sent, steered by messages for a running turn, cancelled
+* ``session_routes``: which session an update, a notification or a request of the agent belongs to
 * ``silent_agent``: notices an agent that says nothing in a turn, and one that is to be stopped for it
 * ``splice``: raw lines between an editor and an agent, with a journal and a policy beside them
 * ``turn_events``: where the agent's events go: into a turn, to the session, or into a turn that it begins

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, Self, cast
 
 from trunkline.agents.acp.connection import AgentConnection, command_line
 from trunkline.agents.acp.errors import translate_error
-from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.initialize import capability, card_of, initialize_params
+from trunkline.agents.acp.replayed_updates import KeptUpdates
 from trunkline.agents.acp.requests.client_requests import ClientRequests, FormAnswers, PermissionAnswers
 from trunkline.agents.acp.requests.permission_options import PermissionRequest
 from trunkline.agents.acp.requests.permission_requests import Permission

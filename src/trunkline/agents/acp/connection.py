@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from trunkline.agents.acp.errors import AgentCommandNotFound, HandshakeFailed
 from trunkline.agents.acp.initialize import PROTOCOL_VERSION, initialize_params
-from trunkline.agents.acp.routes import OnNotification, OnUpdate, RequestHandler, SessionRoutes
+from trunkline.agents.acp.session_routes import OnNotification, OnUpdate, RequestHandler, SessionRoutes
 from trunkline.agents.acp.wire_log import MOST_BYTES, WireLog
 from trunkline.errors import AgentError, AgentExited, ConfigurationError
 from trunkline.protocols.jsonrpc.connection import Connection

@@ -1,4 +1,4 @@
-"""Keeps an agent's updates, within limits: a replay, or what waits until a message is decided.
+"""Holds an agent's updates until it is decided whether a message is part of the running turn.
 
 An agent's answer to a message for its turn and what it says next may come in one piece. The message has to be
 journalled before what is said because of it.
@@ -17,28 +17,6 @@ HOLD_LIMIT = 1000
 """Updates that are held at most."""
 HOLD_CHARACTERS = 4 * 1024 * 1024
 """How long they may be together."""
-REPLAY_LIMIT = 100_000
-REPLAY_CHARACTERS = 256 * 1024 * 1024
-"""How many updates of a replay are kept, and how long they may be together."""
-
-
-class KeptUpdates:
-    """Updates in the order in which they came, as many as there is room for."""
-
-    def __init__(self, number: int | None = None, characters: int | None = None) -> None:
-        """Keep at most so many, and so many characters of JSON; by default what a replay may have."""
-        self.updates: list[Mapping[str, Any]] = []
-        self.is_full = False
-        """Whether an update had no room, or none after this one has."""
-        self._number = REPLAY_LIMIT if number is None else number
-        self._left = REPLAY_CHARACTERS if characters is None else characters
-
-    def add(self, update: Mapping[str, Any]) -> None:
-        """Keep an update, unless there is no room for it or for one before it."""
-        self._left -= len(json.dumps(update))
-        self.is_full = self.is_full or self._left < 0 or len(self.updates) >= self._number
-        if not self.is_full:
-            self.updates.append(update)
 
 
 class HeldUpdates:

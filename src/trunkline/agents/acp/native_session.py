@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from trunkline import events as ev
 from trunkline.agents.acp.connection import AgentConnection
-from trunkline.agents.acp.held_updates import HeldUpdates, KeptUpdates
+from trunkline.agents.acp.held_updates import HeldUpdates
 from trunkline.agents.acp.idle_close import IdleClose
 from trunkline.agents.acp.initialize import capability
 from trunkline.agents.acp.mcp_servers import usable_servers
+from trunkline.agents.acp.replayed_updates import KeptUpdates
 from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.agents.acp.turn_events import TurnEvents
 from trunkline.agents.acp.wire_log import WireLog

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from trunkline import events as ev
-from trunkline.agents.acp.held_updates import KeptUpdates
 from trunkline.agents.acp.native_session import FACTS, kept_id
+from trunkline.agents.acp.replayed_updates import KeptUpdates
 from trunkline.agents.acp.splice.agent import SpliceAgent
 from trunkline.agents.acp.splice.connection import wait_for_event
 from trunkline.agents.acp.splice.held_prompts import BUSY, STUCK, WENT_ON

@@ -20,7 +20,7 @@ import orjson
 from trunkline import events as ev
 from trunkline.agents.acp.agent import AcpAgent
 from trunkline.agents.acp.native_session import FACTS
-from trunkline.agents.acp.routes import update_in
+from trunkline.agents.acp.session_routes import update_in
 from trunkline.agents.acp.splice.agent import SpliceAgent
 from trunkline.agents.acp.splice.agent_requests import SpliceRequests
 from trunkline.agents.acp.splice.connection import SpliceConnection, wait_for_event

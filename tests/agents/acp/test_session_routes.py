@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.agents.acp.scripted import RefusesAll
-from trunkline.agents.acp import routes as module
-from trunkline.agents.acp.routes import SessionRoutes
+from trunkline.agents.acp import session_routes as module
+from trunkline.agents.acp.session_routes import SessionRoutes
 from trunkline.protocols.jsonrpc.messages import RpcError
 
 
