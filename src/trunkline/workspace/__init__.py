@@ -3,13 +3,13 @@
 ``Files`` and ``Terminals`` enforce where; ``Policy`` says whether. They do not know each other: the session
 gives both a guard (``guard.py``) that asks its policy.
 
-* ``always``: what an "always" covers
+* ``always``: what an "always" covers: a tool of one kind; of commands a program with its subcommand
 * ``call_paths``: the paths that a call names, by its arguments
-* ``command_lines``: which programs a command may run, and whether that can be told
+* ``command_lines``: which programs a command may run, for rules that deny or ask, and whether it can be told
 * ``diffs``: what an edit, a write or a patch changes in files
 * ``environment_marks``: variables that only say who runs a command
 * ``file_names``: the names of files for completion
-* ``files``: reads, writes, lists and removes files
+* ``files``: reads, writes, lists and removes files; their sizes, text and newlines
 * ``guard``: what files and terminals ask before an agent's access
 * ``launch_rules``: what a command must be before it is started
 * ``own_files_in_commands``: whether a command names a file that we obey
@@ -17,7 +17,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``policy``: what an agent may do: ask, allow or deny
 * ``policy_file``: policies by name or from a file
 * ``protected``: files that an agent may not write
-* ``roots``: the only way into a session's folders
+* ``roots``: the only way into a session's folders: past no ``..`` and no link
 * ``rules``: requests, and what a rule matches
 * ``runners``: programs that run other programs
 * ``terminal``: one command and its output
