@@ -17,7 +17,7 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.aisdk.chat_request import ChatRequest
-from trunkline.frontends.aisdk.decoder import ChatOutline, client_answer, read_intent
+from trunkline.frontends.aisdk.decoder import ChatOutline, read_intent
 from trunkline.frontends.aisdk.history import (
     answered_ids,
     count_new_bytes,
@@ -33,7 +33,7 @@ from trunkline.frontends.aisdk.lost_ends import LostEnds
 from trunkline.frontends.aisdk.messages import CLIENT_TOOLS
 from trunkline.frontends.aisdk.openings import Openings
 from trunkline.frontends.aisdk.options import AisdkOptions
-from trunkline.frontends.aisdk.questions import reply_to
+from trunkline.frontends.aisdk.questions import client_answer, reply_to
 from trunkline.frontends.aisdk.run import AisdkResponse
 from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn, TooLate
 from trunkline.journal import SessionKey

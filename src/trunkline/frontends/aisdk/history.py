@@ -8,9 +8,10 @@ from typing import Any, cast
 from trunkline import events as ev
 from trunkline.cursor import Cursor
 from trunkline.frontends.aisdk.chat_request import ChatRequest
-from trunkline.frontends.aisdk.decoder import ChatOutline, is_answered
+from trunkline.frontends.aisdk.decoder import ChatOutline
 from trunkline.frontends.aisdk.messages import MessageFolder, client_tools_of
 from trunkline.frontends.aisdk.options import AisdkOptions
+from trunkline.frontends.aisdk.questions import is_answered
 from trunkline.intents import Intent, StartTurn, TooLate
 from trunkline.protocols.aisdk.wire import JsonObject, StreamVersion, UIMessage, encode
 from trunkline.questions import ClientCall

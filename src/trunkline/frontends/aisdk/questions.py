@@ -1,25 +1,31 @@
-"""Questions on the AI SDK's wire: approvals, and data parts for what is no approval of a call."""
+"""Questions on the AI SDK's wire: approvals and data parts, and the answers in the requests of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
+from trunkline.frontends.aisdk.chat_request import ChatRequest, as_object
 from trunkline.frontends.aisdk.content_parts import block_part
+from trunkline.frontends.aisdk.imported_history import tool_name
 from trunkline.frontends.aisdk.tool_calls import CallView
-from trunkline.protocols.aisdk.wire import Chunk, JsonObject
-from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, Form, Link, Permission
+from trunkline.intents import AnswerQuestions, TooLate
+from trunkline.protocols.aisdk.wire import Chunk, JsonObject, UIMessage
+from trunkline.questions import ALLOW_KINDS, REJECT_KINDS, ClientCall, Form, Link, Permission
 
 __all__ = [
     "approval_about",
+    "client_answer",
+    "is_answered",
     "is_approved",
     "permission_answer",
     "permission_part",
     "question_part",
+    "read_answers",
     "reply_to",
 ]
 
@@ -114,7 +120,7 @@ def _state(answered: ev.Answered | None) -> JsonObject:
     return {**found, "reason": answered.reason} if answered.reason else found
 
 
-# -- answers ---------------------------------------------------------------------------------------
+# -- one answer ------------------------------------------------------------------------------------
 
 
 def reply_to(asked: ev.Asked, given: Mapping[str, Any], by: str | None) -> Answer:
@@ -188,3 +194,106 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidCommand(f"{name} is {value!r}: give a text, or leave it out")
     return value
+
+
+# -- answers in a request --------------------------------------------------------------------------
+
+
+def read_answers(
+    request: ChatRequest, last: UIMessage | None, questions: Mapping[str, ev.Asked], by: str | None
+) -> AnswerQuestions | TooLate:
+    """Read the answers that a page sends with the assistant's message they belong to, or beside it."""
+    metadata: Any = None if last is None else last.metadata
+    beside = cast("JsonObject", metadata).get("answers") if isinstance(metadata, dict) else None
+    given = {**as_object(beside, "metadata.answers"), **request.answers}
+    waiting = {
+        asked.question.call_id: asked
+        for asked in questions.values()
+        if isinstance(asked.question, ClientCall)
+    }
+    answers: dict[str, Answer] = {}
+    late: list[str] = []
+    for part in () if last is None else last.parts:
+        approval = _approval(part)
+        if approval is not None:
+            question_id, replied = approval
+            asked = questions.get(question_id)
+            if asked is None:
+                late.append(question_id)
+            elif isinstance(asked.question, Permission):
+                more = as_object(given.get(question_id), f"answers.{question_id}")
+                answers[question_id] = reply_to(asked, _with_option(asked.question, {**replied, **more}), by)
+        asked = waiting.get(str(part.get("toolCallId"))) if tool_name(part) is not None else None
+        if asked is not None and (result := _result(asked, part, by)) is not None:
+            answers[asked.question_id] = result
+    for question_id, reply in given.items():
+        asked = questions.get(question_id)
+        if asked is None:
+            late.append(question_id)
+        elif question_id not in answers:
+            fields = as_object(reply, f"answers.{question_id}")
+            answers[question_id] = (
+                client_answer(asked, fields, by)
+                if isinstance(asked.question, ClientCall)
+                else reply_to(asked, fields, by)
+            )
+    if answers:
+        return AnswerQuestions(answers=tuple(answers.values()))
+    if questions and not late:
+        open_ids = ", ".join(sorted(questions))
+        raise InvalidCommand(
+            f"the chat waits for an answer to {open_ids}: respond to its approvals, add the outputs of its "
+            "tools, or send `answers` with an entry for each"
+        )
+    if not late and not any(is_answered(part) for part in (() if last is None else last.parts)):
+        raise InvalidCommand("there is nothing to answer: the last message must be the user's")
+    return TooLate(question_ids=tuple(dict.fromkeys(late)))
+
+
+def _approval(part: JsonObject) -> tuple[str, JsonObject] | None:
+    """Read how a page answered an approval; None for a part without one, or with one that is settled."""
+    if part.get("state") != "approval-responded" or tool_name(part) is None:
+        return None
+    approval = as_object(part.get("approval"), "approval")
+    question_id, approved = approval.get("id"), approval.get("approved")
+    if not isinstance(question_id, str) or not isinstance(approved, bool):
+        raise InvalidCommand("an approval must have an id, and approved must be true or false")
+    reply: JsonObject = {"approved": approved}
+    if approval.get("reason") is not None:
+        reply["reason"] = approval["reason"]
+    return question_id, reply
+
+
+def _with_option(question: Permission, reply: JsonObject) -> JsonObject:
+    """Take a reason that is the id of an option for the choice of it: a page can send no more than that."""
+    chosen = next((one for one in question.options if one.option_id == reply.get("reason")), None)
+    if chosen is None or "optionId" in reply:
+        return reply
+    return {
+        **{name: value for name, value in reply.items() if name != "reason"},
+        "optionId": chosen.option_id,
+    }
+
+
+def _result(asked: ev.Asked, part: JsonObject, by: str | None) -> Answer | None:
+    """Read the output of one of the page's own tools."""
+    if part.get("state") == "output-available" and not part.get("preliminary"):
+        return client_answer(asked, {"output": part.get("output")}, by)
+    if part.get("state") == "output-error":
+        return client_answer(asked, {"errorText": str(part.get("errorText") or "it failed")}, by)
+    return None
+
+
+def client_answer(asked: ev.Asked, given: JsonObject, by: str | None) -> Answer:
+    """Read what one of the page's own tools gave: its ``output``, or ``errorText``."""
+    made: dict[str, Any] = {"question_id": asked.question_id, "by": by, "key": f"aisdk:{asked.question_id}"}
+    if "errorText" in given:
+        return Answer(outcome="declined", reason=str(given["errorText"]), **made)
+    if "output" not in given:
+        raise InvalidCommand(f"the question {asked.question_id} wants the output of the tool, or errorText")
+    return Answer(outcome="accepted", content=given["output"], **made)
+
+
+def is_answered(part: JsonObject) -> bool:
+    """Whether a part is a call with its output or its error."""
+    return tool_name(part) is not None and part.get("state") in ("output-available", "output-error")
