@@ -13,19 +13,30 @@ LIBRARIES = frozenset({"httpx", "langchain_core", "openai", "pydantic", "redis",
 HEAVY = FRAMEWORKS | LIBRARIES | {"prompt_toolkit", "rich"}
 COMMAND = "import sys; from trunkline.cli import main; sys.exit(main())"
 QUIET = (["--version"], ["exec", "demo", "hello", "--format", "json", "--journal", "memory:"])
-FIRST = """
-import importlib, json, pkgutil, sys, trunkline
+CIRCLES = """
+import builtins, importlib, json, pkgutil, sys, trunkline
 
 names = [info.name for info in pkgutil.walk_packages(trunkline.__path__, "trunkline.")]
-failed = {}
-for name in (name for name in names if not name.endswith("__main__")):
-    for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == "trunkline"]:
-        del sys.modules[loaded]
-    try:
+circles = []
+plain_import = builtins.__import__
+
+def is_begun(name):
+    loaded = sys.modules.get(name)
+    return loaded is not None and loaded.__spec__._initializing
+
+def watched_import(name, globals=None, locals=None, fromlist=(), level=0):
+    package = (globals or {}).get("__package__")
+    base = importlib.util.resolve_name("." * level + name, package) if level else name
+    below = [f"{base}.{one}" for one in fromlist or ()]
+    wanted = below if below and set(below) <= set(names) else [base, *below]
+    circles.extend((package, one) for one in wanted if one.partition(".")[0] == "trunkline" and is_begun(one))
+    return plain_import(name, globals, locals, fromlist, level)
+
+builtins.__import__ = watched_import
+for name in names:
+    if not name.endswith("__main__"):
         importlib.import_module(name)
-    except ImportError as error:
-        failed[name] = str(error)
-print(json.dumps([len(names), failed]))
+print(json.dumps([len(names), circles]))
 """
 
 DOCUMENTED = (
@@ -98,12 +109,11 @@ def test_an_editor_is_answered_before_agents_sessions_and_policies_are_loaded() 
     assert not rooms & {"trunkline.agents", "trunkline.session", "trunkline.workspace", "tomllib"}
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_every_module_can_be_the_first_one_imported() -> None:
-    count, failed = json.loads(run("-c", FIRST).stdout)
+    """Only a circle of imports depends on which module is the first, and any first module runs into it."""
+    count, circles = json.loads(run("-c", CIRCLES).stdout)
     assert count > 20
-    assert failed == {}
+    assert circles == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
