@@ -1,6 +1,7 @@
 """Sessions: everything that lives longer than a connection. Names are loaded when they are first used.
 
-* ``base``: what a session offers in every process: reading it and sending it commands
+* ``background_tasks``: the tasks that run beside a turn
+* ``base_session``: what a session offers in every process: reading it and sending it commands
 * ``context``: ``TurnContext``: what an agent can do
 * ``form_answers``: checks a filled-in form against its schema
 * ``handles``: a running call, the shared state and waiting, for agents
@@ -15,15 +16,14 @@
 * ``permissions``: policy and earlier answers, and arguments that a person edited
 * ``questions``: open questions: first answer, expiry, withdrawal
 * ``receipts``: what became of the prompts that were accepted, and where turns begin
-* ``remote``: commands between processes
+* ``remote_commands``: commands that another process carries out: the way there, and what comes back
 * ``run_start``: where a wire run begins in its turn
-* ``running_turn``: what a context needs of its turn
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
 * ``starters``: which client started which turn
 * ``stream``: the events of a session on their way to the journal and to readers
-* ``tasks``: the tasks that run beside a turn
 * ``titles``: the title of a session, and who chose it
+* ``turn_interface``: what a context needs of its turn
 * ``turns``: the turns of a session, from a prompt to its end
 * ``unfollowed_turns``: cancels a turn that no reader follows any more
 * ``view``: ``SessionView``: the session as its agent sees it

@@ -32,7 +32,7 @@ from trunkline.questions import (
 )
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
 from trunkline.session.permissions import Approval, Decision, Edited, ToolRequest, command_block
-from trunkline.session.running_turn import RunningTurn
+from trunkline.session.turn_interface import TurnInterface
 from trunkline.session.view import SessionView
 from trunkline.workspace.always import command_in
 
@@ -73,7 +73,7 @@ def current() -> TurnContext | None:
 class TurnContext:
     """One agent's view of one turn."""
 
-    def __init__(self, turn: RunningTurn, prompt: Prompt, session: SessionView) -> None:
+    def __init__(self, turn: TurnInterface, prompt: Prompt, session: SessionView) -> None:
         self._turn = turn
         self.turn_id = turn.turn_id
         """The id of this turn."""

@@ -24,15 +24,15 @@ from trunkline.grammar import Phase
 from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
-from trunkline.session.base import BaseSession, SessionHub
+from trunkline.session.background_tasks import BackgroundTasks
+from trunkline.session.base_session import BaseSession, SessionHub
 from trunkline.session.context import SessionView
 from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
 from trunkline.session.owners import Ownership
 from trunkline.session.questions import named
 from trunkline.session.receipts import Receipt
-from trunkline.session.remote import RemoteCommands
-from trunkline.session.tasks import BackgroundTasks
+from trunkline.session.remote_commands import RemoteCommands
 from trunkline.session.titles import SessionTitle
 from trunkline.session.turns.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.turns.prompt_queue import PromptQueue

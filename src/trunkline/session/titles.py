@@ -12,10 +12,10 @@ from trunkline import events as ev
 from trunkline.commands import Rename
 from trunkline.errors import InvalidCommand
 from trunkline.journal import Held, Journal, Record, SessionInfo
+from trunkline.session.background_tasks import BackgroundTasks
 from trunkline.session.history.open_state import OpenState
 from trunkline.session.settings import Settings
 from trunkline.session.stream.event_stream import EventStream
-from trunkline.session.tasks import BackgroundTasks
 
 _FIRST_LINE = 80
 _LONGEST = 500

@@ -3,8 +3,8 @@
 Readers see an event before it is written, so its position must be known before the record is
 complete. A delta that continues the record that is still open gets that record's number and the
 offset after it; anything else closes the open record and takes the next number. Only neighbours
-are joined (to ``Settings.coalesce_limit``): two records that grow at the same time would leave a cursor between
-them ambiguous.
+are joined (up to ``Settings.coalesce_limit``): two records that grow at the same time would leave a cursor
+between them ambiguous.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.errors import AgentProtocolError, TrunklineError
 from trunkline.json_patch import PatchError
+from trunkline.session.background_tasks import BackgroundTasks
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.settings import Settings
 from trunkline.session.stream.event_stream import EventStream
-from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.titles import SessionTitle
 from trunkline.session.view import SessionView
 

@@ -15,11 +15,11 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
+from trunkline.session.background_tasks import BackgroundTasks
 from trunkline.session.ids import new_id
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.settings import Settings
 from trunkline.session.stream.event_stream import EventStream
-from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.titles import SessionTitle
 from trunkline.session.turns.prompt_queue import PromptQueue
 from trunkline.session.turns.turn import Turn, undecided

@@ -11,7 +11,7 @@ from trunkline.commands import Cancel, Command, HandOver, SetConfig
 from trunkline.errors import AlreadyAnswered, JournalError, SessionBusy, TrunklineError
 from trunkline.journal import Disposition, Lease, SessionInfo, SessionKey
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.remote import RemoteCommands, error_of
+from trunkline.session.remote_commands import RemoteCommands, error_of
 from trunkline.session.settings import Settings
 
 KEY = SessionKey("local", "s")

@@ -13,7 +13,7 @@ from trunkline.session.permissions import Permissions
 T = TypeVar("T")
 
 
-class RunningTurn(Protocol):
+class TurnInterface(Protocol):
     """What a context needs of its turn."""
 
     turn_id: str
