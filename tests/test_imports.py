@@ -33,6 +33,8 @@ def watched_import(name, globals=None, locals=None, fromlist=(), level=0):
     return plain_import(name, globals, locals, fromlist, level)
 
 builtins.__import__ = watched_import
+for name in [name for name in sys.modules if name.partition(".")[0] == "trunkline"]:
+    del sys.modules[name]
 for name in names:
     if not name.endswith("__main__"):
         importlib.import_module(name)
