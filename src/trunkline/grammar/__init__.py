@@ -2,7 +2,7 @@
 
 * ``event_check``: checks the fields of an agent's events
 * ``known_ids``: the newest ids of earlier turns, which a grammar still knows
-* ``machine``: carries the tables out: keeps what is open, closes it, and repairs and reports what breaks a rule
+* ``machine``: carries the tables out: keeps and closes what is open, repairs and reports what breaks a rule
 * ``table``: what may follow what, as tables: events by phase, statuses of a call (a final one stays), rules
 """
 
