@@ -100,7 +100,7 @@ def test_a_plan_of_another_state_is_refused_and_changes_nothing() -> None:
     plans = [
         plan_recategorize(db, "Somebody", "Gifts"),
         plan_categorize(db, {1: "Gifts"}),
-        plan_tag(db, "trip", ids=[1]),
+        plan_tag(db, "trip", filters=Filters(merchant="Somebody")),
         plan_budget(db, "Food", 100, "EUR"),
     ]
     db.execute("UPDATE transactions SET category = 'Books', category_by = 'user' WHERE id = 1")
@@ -113,7 +113,7 @@ def test_a_plan_of_another_state_is_refused_and_changes_nothing() -> None:
     assert state(db) == before
 
 
-def test_tags_are_given_by_filters_or_ids_and_taken_away() -> None:
+def test_tags_are_given_by_filters_and_taken_away_by_undo() -> None:
     db = household()
     march = month_of(date(2026, 3, 1))
     plan = plan_tag(db, "#new york", march, Filters(currency="USD"))
@@ -121,16 +121,13 @@ def test_tags_are_given_by_filters_or_ids_and_taken_away() -> None:
     apply_edit(db, plan, AT)
     assert db.execute("SELECT count(*) FROM tags WHERE tag = 'new york'").fetchone() == (20,)
     assert plan_tag(db, "new york", march, Filters(currency="USD")).is_empty
-    some = plan.changes[0].transaction_id
-    apply_edit(db, plan_tag(db, "new york", ids=[some], remove=True), AT)
-    assert db.execute("SELECT count(*) FROM tags WHERE tag = 'new york'").fetchone() == (19,)
-    undo_edit(db, AT)
-    assert db.execute("SELECT count(*) FROM tags WHERE tag = 'new york'").fetchone() == (20,)
+    assert undo_edit(db, AT).restored == 20
+    assert db.execute("SELECT count(*) FROM tags WHERE tag = 'new york'").fetchone() == (0,)
 
 
 def test_undoing_a_tag_of_a_removed_transaction_restores_nothing() -> None:
     db = ledger_of([("2026-01-02", -100, "SOMEBODY")])
-    apply_edit(db, plan_tag(db, "trip", ids=[1]), AT)
+    apply_edit(db, plan_tag(db, "trip", filters=Filters(merchant="Somebody")), AT)
     db.execute("DELETE FROM transactions")
     assert undo_edit(db, AT).restored == 0
 
@@ -153,8 +150,7 @@ def refuse(db: sqlite3.Connection) -> dict[str, object]:
         "there is no merchant 'Rewwe'; did you mean Rewe": lambda: plan_recategorize(db, "Rewwe", "Food"),
         "there is no category 'Fod'; did you mean Food": lambda: plan_recategorize(db, "Rewe", "Fod"),
         "there is no transaction 99": lambda: plan_categorize(db, {99: "Food"}),
-        "a tag has 1 to 40 characters": lambda: plan_tag(db, " # ", ids=[1]),
-        "by their ids or by filters": lambda: plan_tag(db, "x", ids=[1], filters=Filters(merchant="Rewe")),
+        "a tag has 1 to 40 characters": lambda: plan_tag(db, " # "),
         "say which transactions are meant": lambda: plan_tag(db, "x"),
         "'EURO' is no currency": lambda: plan_budget(db, "Food", 1, "EURO"),
         "a budget is not negative": lambda: plan_budget(db, "Food", -1, "EUR"),
@@ -196,6 +192,6 @@ def test_unknown_merchants_are_listed_with_their_transactions() -> None:
         [("2026-01-02", -100, "SOMEBODY 1"), ("2026-01-03", -100, "OTHER"), ("2026-01-04", -100, "REWE")]
     )
     add(db, [("2026-01-05", -100, "SOMEBODY 2")])
-    found = [(one.merchant, one.transactions, one.transaction_ids) for one in uncategorized(db)]
-    assert found == [("Somebody", 2, (1, 4)), ("Other", 1, (2,))]
+    found = [(one.merchant, one.transactions) for one in uncategorized(db)]
+    assert found == [("Somebody", 2), ("Other", 1)]
     assert len(uncategorized(db, limit=1)) == 1

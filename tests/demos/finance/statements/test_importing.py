@@ -89,7 +89,7 @@ def test_actual_5336_another_source_with_other_names_brings_no_duplicates_and_no
         "Coffee shop",
     }
     result = bring(ledger, statement)
-    assert (result.added, result.possible_duplicates, result.duplicates_added) == (2, 3, False)
+    assert (result.added, result.possible_duplicates) == (2, 3)
     assert len(rows(ledger)) == 5
     # What was matched once is known by both names from now on.
     assert plan(ledger, statement).counts == "0 new, 5 known"
@@ -356,7 +356,7 @@ def test_duplicates_of_another_source_are_added_when_that_is_said() -> None:
     ledger = new_ledger()
     bring(ledger, csv_of(("2026-03-05", "Coffee shop", "-4.50")), account="DE89370400440532013000")
     result = bring(ledger, ofx_of([("20260305", "-4.50", "A", "COFFEE")]), duplicates="add")
-    assert (result.added, result.possible_duplicates, result.duplicates_added) == (1, 1, True)
+    assert (result.added, result.possible_duplicates) == (1, 1)
     assert len(rows(ledger)) == 2
 
 

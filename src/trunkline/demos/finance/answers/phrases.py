@@ -92,14 +92,14 @@ def period_words(result: Document, today: date, key: str = "period") -> str:
     return describe_period(read_period(result[key]), today)
 
 
-def basis(result: Document, today: date, noun: str = "transaction") -> str:
+def basis(result: Document, today: date) -> str:
     """Say what a figure stands on: its days, rows and filters; and that its SQL can be seen."""
     period = read_period(result["period"])
     days = "all days" if period.start <= BEGINNING else f"{period.start} to {period.end}"
-    counted = [days, count(int(result.get("rows", 0)), noun)]
+    counted = [days, count(int(result.get("rows", 0)), "transaction")]
     if "against" in result:
         before = read_period(result["against"])
-        rows = count(int(result.get("against_rows", 0)), noun)
+        rows = count(int(result.get("against_rows", 0)), "transaction")
         counted = [*counted, f"compared with {before.start} to {before.end}", rows]
     several = len(result.get("totals", ())) > 1
     filters = [_SHORT.get(one, one) for one in map(str, result.get("filters", ()))]

@@ -75,13 +75,13 @@ class PlaidClient:
             raise BankError(f"PLAID_ENV is {one_line(environment)!r}: it must be {' or '.join(HOSTS)}")
         return cls(base_url, variables["PLAID_CLIENT_ID"], variables["PLAID_SECRET"])
 
-    def sync_page(self, access_token: str, cursor: str, count: int = PAGE_SIZE) -> SyncPage:
+    def sync_page(self, access_token: str, cursor: str) -> SyncPage:
         """Ask for the changes after a cursor; an empty one asks for all."""
         request: dict[str, object] = {
             "client_id": self._client_id,
             "secret": self._secret,
             "access_token": access_token,
-            "count": count,
+            "count": PAGE_SIZE,
         }
         if cursor:
             request["cursor"] = cursor

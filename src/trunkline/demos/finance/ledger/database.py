@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,9 +34,9 @@ def default_url() -> str:
     return f"{_PREFIX}{state_folder() / 'finance' / 'ledger.db'}"
 
 
-def database_url(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> str:
+def database_url(folder: Path | None = None) -> str:
     """Give ``DATABASE_URL`` of the process, else of ``.env`` in a folder (the present one), else our own."""
-    return environment(folder, variables).get("DATABASE_URL") or default_url()
+    return environment(folder).get("DATABASE_URL") or default_url()
 
 
 def parse_database_url(url: str) -> Path | None:

@@ -2,7 +2,13 @@
 
 Every amount comes from a hash of what it is for, so no state of a random generator is used or changed. All of
 it is relative to ``today``; what is special is at fixed distances from it, so that each question has
-something to find: see ``SPECIAL``.
+something to find:
+
+The last October is higher than the September before it: a laptop, a weekend in Hamburg, more restaurants.
+Netflix costs more since five months ago, Spotify since fourteen; the gym was cancelled nine months ago.
+A shop charged one purchase twice, two months ago. A pharmacy charge is far above the usual, last month.
+A jacket was sent back and refunded in the next month; a part of a book order was refunded.
+A journey to New York was paid in US dollars from the dollar account, about eight months ago.
 """
 
 from __future__ import annotations
@@ -17,13 +23,6 @@ from trunkline.demos.finance.ledger.results import month_of
 SEED = "trunkline finance 1"
 MONTHS = 24
 """How many whole months there are before the present one."""
-SPECIAL = """
-The last October is higher than the September before it: a laptop, a weekend in Hamburg, more restaurants.
-Netflix costs more since five months ago, Spotify since fourteen; the gym was cancelled nine months ago.
-A shop charged one purchase twice, two months ago. A pharmacy charge is far above the usual, last month.
-A jacket was sent back and refunded in the next month; a part of a book order was refunded.
-A journey to New York was paid in US dollars from the dollar account, about eight months ago.
-"""
 
 
 class DemoAccount(NamedTuple):

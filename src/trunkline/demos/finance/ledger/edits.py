@@ -81,7 +81,6 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     merchant: str
     transactions: int
     example: str
-    transaction_ids: tuple[int, ...]
 
 
 # -- plans --
@@ -119,29 +118,18 @@ def plan_tag(
     tag: str,
     period: Period | None = None,
     filters: Filters = EVERYTHING,
-    *,
-    ids: Iterable[int] = (),
-    remove: bool = False,
 ) -> EditPlan:
-    """Plan a tag for the transactions that fit, or for single ones; ``remove`` takes it away."""
+    """Plan a tag for the transactions that fit."""
     name = _tag(tag)
-    wanted = list(ids)
-    if wanted and (period is not None or filters != EVERYTHING):
-        raise LedgerError("name the transactions by their ids or by filters, not by both")
-    if not wanted and period is None and filters == EVERYTHING:
-        raise LedgerError("say which transactions are meant: a period, a merchant, a category, or their ids")
-    if wanted:
-        rows = _by_id(db, wanted)
-    else:
-        where = conditions(filters, period)
-        values = [value.isoformat() if isinstance(value, date) else value for value in where.values]
-        found = f"SELECT id FROM spending WHERE kind = 'spend' AND {where.sql}"
-        rows = db.execute(f"{_ROWS} WHERE id IN ({found}) ORDER BY posted, id", values).fetchall()
+    if period is None and filters == EVERYTHING:
+        raise LedgerError("say which transactions are meant: a period, a merchant or a category")
+    where = conditions(filters, period)
+    values = [value.isoformat() if isinstance(value, date) else value for value in where.values]
+    found = f"SELECT id FROM spending WHERE kind = 'spend' AND {where.sql}"
+    rows = db.execute(f"{_ROWS} WHERE id IN ({found}) ORDER BY posted, id", values).fetchall()
     have = {row[0] for row in db.execute("SELECT transaction_id FROM tags WHERE tag = ?", (name,))}
-    before, after = (name, "") if remove else ("", name)
-    changes = tuple(_change(row, before, after) for row in rows if (row[0] in have) is remove)
-    verb = f"Remove the tag {name} from" if remove else f"Tag as {name}:"
-    return EditPlan(title=f"{verb} {_count(len(changes))}", field="tag", changes=changes)
+    changes = tuple(_change(row, "", name) for row in rows if row[0] not in have)
+    return EditPlan(title=f"Tag as {name}: {_count(len(changes))}", field="tag", changes=changes)
 
 
 def plan_budget(db: sqlite3.Connection, category: str, monthly: int | None, currency: str) -> EditPlan:
@@ -165,7 +153,7 @@ def plan_budget(db: sqlite3.Connection, category: str, monthly: int | None, curr
 def uncategorized(db: sqlite3.Connection, limit: int = 20) -> tuple[Unknown, ...]:
     """Give the merchants that no rule knows, the one with the most transactions first."""
     rows = db.execute(
-        "SELECT merchant, count(*), max(description), group_concat(id) FROM entries "
+        "SELECT merchant, count(*), max(description) FROM entries "
         "WHERE category = 'Uncategorized' GROUP BY merchant ORDER BY count(*) DESC, merchant LIMIT ?",
         (limit,),
     )
@@ -174,9 +162,8 @@ def uncategorized(db: sqlite3.Connection, limit: int = 20) -> tuple[Unknown, ...
             merchant=merchant,
             transactions=count,
             example=mask_text(example),
-            transaction_ids=tuple(sorted(map(int, ids.split(",")))),
         )
-        for merchant, count, example, ids in rows
+        for merchant, count, example in rows
     )
 
 
@@ -196,7 +183,10 @@ def apply_edit(db: sqlite3.Connection, plan: EditPlan, at: str) -> int:
             [(change.after, by, change.transaction_id) for change in plan.changes],
         )
     elif plan.field == "tag":
-        _write_tags(db, plan.changes)
+        db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES (?, ?)",
+            [(change.transaction_id, change.after) for change in plan.changes],
+        )
     if plan.rule:
         db.execute("INSERT OR REPLACE INTO category_rules VALUES (?, ?, ?)", (*plan.rule, at))
     if plan.budget:
@@ -304,10 +294,9 @@ def _check(db: sqlite3.Connection, plan: EditPlan) -> None:
         if plan.field == "category":
             same &= _one(db, "SELECT category FROM transactions WHERE id = ?", change) == change.before
         else:
-            tag = change.before or change.after
-            has = "SELECT tag FROM tags JOIN transactions ON id = transaction_id WHERE id = ? AND tag = ?"
-            exists = _one(db, "SELECT 1 FROM transactions WHERE id = ?", change) is not None
-            same &= exists and (_one(db, has, change, tag) is not None) == bool(change.before)
+            tagged = "SELECT 1 FROM tags WHERE transaction_id = id AND tag = ?"
+            untagged = f"SELECT 1 FROM transactions WHERE id = ? AND NOT EXISTS ({tagged})"
+            same &= _one(db, untagged, change, change.after) is not None
     if plan.rule:
         row = db.execute("SELECT category FROM category_rules WHERE pattern = ?", (plan.rule[0],)).fetchone()
         same &= (row[0] if row else None) == plan.old_rule
@@ -335,26 +324,12 @@ def _stored(db: sqlite3.Connection, plan: EditPlan) -> dict[str, tuple[str, str 
     return found
 
 
-def _write_tags(db: sqlite3.Connection, changes: Iterable[Change]) -> None:
-    for change in changes:
-        if change.after:
-            db.execute("INSERT OR IGNORE INTO tags VALUES (?, ?)", (change.transaction_id, change.after))
-        else:
-            db.execute(
-                "DELETE FROM tags WHERE transaction_id = ? AND tag = ?",
-                (change.transaction_id, change.before),
-            )
-
-
 def _restore(
     db: sqlite3.Connection, plan: EditPlan, change: Change, before: tuple[str, str | None] | None
 ) -> bool:
     if plan.field == "tag":
-        swapped = msgspec.structs.replace(change, before=change.after, after=change.before)
-        if _one(db, "SELECT 1 FROM transactions WHERE id = ?", change) is None:
-            return False
-        _write_tags(db, [swapped])
-        return True
+        untag = "DELETE FROM tags WHERE transaction_id = ? AND tag = ?"
+        return db.execute(untag, (change.transaction_id, change.after)).rowcount > 0
     if before is None:
         return False
     done = db.execute(

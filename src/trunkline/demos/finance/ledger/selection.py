@@ -51,8 +51,8 @@ class Condition(msgspec.Struct, frozen=True):
     values: tuple[Value, ...] = ()
 
 
-def conditions(filters: Filters, period: Period | None, *, amount: str = "spent") -> Condition:
-    """Give the WHERE clause (without the word) over the view ``spending``, or another with such columns."""
+def conditions(filters: Filters, period: Period | None) -> Condition:
+    """Give the WHERE clause (without the word) over the view ``spending``."""
     parts: list[Condition] = []
     if period is not None:
         parts.append(Condition("day BETWEEN ? AND ?", (period.start, period.end)))
@@ -70,7 +70,7 @@ def conditions(filters: Filters, period: Period | None, *, amount: str = "spent"
     if filters.currency is not None:
         parts.append(Condition("currency = ?", (filters.currency.upper(),)))
     if filters.minimum is not None:
-        parts.append(Condition(f"{amount} >= ?", (filters.minimum,)))
+        parts.append(Condition("spent >= ?", (filters.minimum,)))
     for name in filters.excluding:
         either = _either(("category", "category_group", "merchant"), name)
         parts.append(Condition(f"NOT {either.sql}", either.values))
@@ -83,7 +83,7 @@ def _either(columns: Sequence[str], value: str) -> Condition:
     return Condition(f"({tests})", (value,) * len(columns))
 
 
-def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
+def phrases(filters: Filters) -> tuple[str, ...]:
     """Say what was counted and what was left out."""
     phrases = [
         f"{name} {value}"
@@ -100,7 +100,7 @@ def phrases(filters: Filters, *, spending: bool = True) -> tuple[str, ...]:
     if filters.minimum is not None:
         phrases.append(f"at least {format_amount(filters.minimum, filters.currency or '')}".rstrip())
     phrases += [f"without {name}" for name in filters.excluding]
-    return (*phrases, LEFT_OUT, *((NETTED,) if spending else ()), SEPARATE)
+    return (*phrases, LEFT_OUT, NETTED, SEPARATE)
 
 
 def fill(sql: str, values: Sequence[Value]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from trunkline.demos.finance.ledger.results import Period
 
-__all__ = ["By", "GROUPS", "Intent", "Reading", "What"]
+__all__ = ["By", "Intent", "Reading", "What"]
 
 What = Literal[
     "spend",
@@ -50,7 +50,6 @@ What = Literal[
 ]
 
 By = Literal["category", "merchant", "month", "week", "day", "account"]
-GROUPS: tuple[By, ...] = get_args(By)
 
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

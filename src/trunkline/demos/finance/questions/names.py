@@ -188,10 +188,10 @@ def _match(words: str, index: _Index, ignored: frozenset[str], *, exact: bool) -
     return index.whole[near[0]]
 
 
-def near_names(word: str, vocabulary: Vocabulary, count: int = 3) -> list[str]:
+def near_names(word: str, vocabulary: Vocabulary) -> list[str]:
     """The names that are most like a word, for a sentence that says that it is unknown."""
     names = {simplify(name): name for kind in _ORDER for name in vocabulary.names(kind)}
     for synonym, name in vocabulary.synonyms.items():
         names.setdefault(simplify(synonym), name)
-    found = difflib.get_close_matches(simplify(word), names, n=count, cutoff=0.5)
+    found = difflib.get_close_matches(simplify(word), names, n=3, cutoff=0.5)
     return list(dict.fromkeys(names[one] for one in found))

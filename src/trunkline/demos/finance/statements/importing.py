@@ -101,7 +101,6 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     possible_duplicates: int
     """Rows that look like bookings of another source; they were left out or added, as asked."""
-    duplicates_added: bool
     pending: int
     left_out: int
     """Rows that could not be read."""
@@ -194,7 +193,6 @@ def apply_import(
         added=added,
         known=known,
         possible_duplicates=possible,
-        duplicates_added=duplicates == "add",
         pending=plan.pending,
         left_out=len(plan.problems),
         accounts=plan.accounts,

@@ -47,7 +47,6 @@ def test_what_is_due_is_in_the_order_of_days_and_within_the_days_asked_for() -> 
         ("2026-11-19", "iCloud"),
         ("2026-12-01", "Hausverwaltung Kruse"),
     ]
-    assert result.due_until == TODAY + timedelta(days=14)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import msgspec
 
 from trunkline.demos.finance.ledger.analysis.spending import Group, select, totals_of
 from trunkline.demos.finance.ledger.results import Money, Period, Result
-from trunkline.demos.finance.ledger.selection import Filters, fill, phrases
+from trunkline.demos.finance.ledger.selection import EVERYTHING, fill, phrases
 
 
 class SavingsRate(msgspec.Struct, frozen=True):
@@ -23,21 +23,17 @@ class IncomeReport(Result, frozen=True, kw_only=True):
 
     sources: tuple[Group, ...]
     """By category, the largest first."""
-    payers: tuple[Group, ...]
-    """By who paid, the largest first."""
     spent: tuple[Money, ...]
     saved: tuple[Money, ...]
     """Income less spending, for each currency."""
     rates: tuple[SavingsRate, ...]
 
 
-def income(db: sqlite3.Connection, period: Period, *, currency: str | None = None) -> IncomeReport:
+def income(db: sqlite3.Connection, period: Period) -> IncomeReport:
     """Give income, spending and savings of a period."""
     where, values = "day BETWEEN ? AND ?", (period.start, period.end)
-    if currency is not None:
-        where, values = f"{where} AND currency = ?", (*values, currency.upper())
-    by_name = (
-        "SELECT {} AS name, currency, sum(received) AS amount, count(*) AS rows FROM income "
+    by_category = (
+        "SELECT category AS name, currency, sum(received) AS amount, count(*) AS rows FROM income "
         f"WHERE {where} GROUP BY name, currency ORDER BY currency, amount DESC, name"
     )
     received = select(
@@ -57,12 +53,11 @@ def income(db: sqlite3.Connection, period: Period, *, currency: str | None = Non
     )
     return IncomeReport(
         period=period,
-        filters=phrases(Filters(currency=currency)),
+        filters=phrases(EVERYTHING),
         rows=sum(row[2] for row in received),
         totals=totals_of(received),
         sql=fill(sql, values * 2),
-        sources=tuple(Group(*row) for row in select(db, by_name.format("category"), values)),
-        payers=tuple(Group(*row) for row in select(db, by_name.format("merchant"), values)),
+        sources=tuple(Group(*row) for row in select(db, by_category, values)),
         spent=totals_of(spent),
         saved=tuple(saved),
         rates=tuple(SavingsRate(one, _rate(came.get(one, 0), went.get(one, 0))) for one in currencies),

@@ -101,7 +101,6 @@ class SubscriptionList(Result, frozen=True, kw_only=True):
     """The active ones first, the dearest in a year first."""
     due: tuple[Due, ...]
     """What is expected in the next days, today included."""
-    due_until: date
 
 
 def subscriptions(
@@ -132,7 +131,6 @@ def subscriptions(
         ),
         subscriptions=tuple(found),
         due=tuple(sorted(due for one in found for due in _due(one, today, until))),
-        due_until=until,
     )
 
 
