@@ -1,9 +1,10 @@
 import math
+import time
 
 import click
 import pytest
 
-from trunkline.cli.units import parse_age, parse_size, parse_wait, size_text
+from trunkline.cli.units import age_of, parse_age, parse_size, parse_wait, size_text
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,8 @@ def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
 )
 def test_a_size_is_written_in_its_largest_unit(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(("seconds", "age"), [(-5, "0 s"), (59, "59 s"), (7300, "2 h"), (90000, "1 d")])
+def test_an_age_is_told_in_one_unit(seconds: int, age: str) -> None:
+    assert age_of(time.time() - seconds - 0.5) == age

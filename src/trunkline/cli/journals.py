@@ -6,13 +6,19 @@ journal, and names one session of each TARGET.
 
 from __future__ import annotations
 
+import asyncio
 import difflib
+import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
-from trunkline.errors import InvalidCommand, SessionNotFound
+from trunkline.errors import ConfigurationError, InvalidCommand, SessionNotFound
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
+from trunkline.journal.address import DEFAULT_TEXT, parse_address
+
+T = TypeVar("T")
 
 NAME_KEY = "trunkline.name"
 """Under which a session's name is kept with it."""
@@ -37,6 +43,21 @@ async def opened_journal(address: str | None) -> AsyncGenerator[Journal]:
         yield journal
     finally:
         await journal.close()
+
+
+def use_journal(address: str | None, work: Callable[[Journal], Awaitable[T]]) -> T:
+    """Do something with the journal that was chosen; one that is named has to be there."""
+    chosen = parse_address(address)
+    if address is not None and chosen.scheme == "sqlite" and not os.path.exists(chosen.path):
+        raise ConfigurationError(
+            f"there is no journal {chosen}: `trunkline exec` makes one; the default is {DEFAULT_TEXT}"
+        )
+
+    async def run() -> T:
+        async with opened_journal(address) as journal:
+            return await work(journal)
+
+    return asyncio.run(run())
 
 
 async def all_sessions(

@@ -135,3 +135,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--continue", "continue_", is_flag=True, help="Go on with the last session of this folder and TARGET."
     )
     return named(last(command))
+
+
+session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_sessions)
+"""The argument that names a session."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 
 import click
 
@@ -40,3 +41,12 @@ def size_text(size: int) -> str:
         if size >= _BYTES[unit]:
             return f"{size / _BYTES[unit]:.1f} {unit}"
     return f"{size} B"
+
+
+def age_of(at: float) -> str:
+    """Give the time since a moment in its largest unit."""
+    seconds = max(0, int(time.time() - at))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

@@ -25,3 +25,11 @@ def sessions(kept: Path) -> Run:
         return run("sessions", *arguments, TRUNKLINE_JOURNAL=f"sqlite:{kept}")
 
     return run_
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A journal of one's own, to delete from."""
+    path = tmp_path / "own.db"
+    asyncio.run(fill(path))
+    return path

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.child_programs import run
 from tests.cli.sessions.kept_sessions import FIRST, SECOND, Run
 from trunkline.cli.journals import short_ids
-from trunkline.cli.sessions.listing import Listed, age_of, agent_name, table
+from trunkline.cli.sessions.listing import Listed, agent_name, table
 from trunkline.journal import SessionInfo
 
 pytestmark = pytest.mark.slow
@@ -20,11 +20,6 @@ def test_sessions_are_listed_newest_first(sessions: Run) -> None:
     assert [line.split()[0] for line in lines] == [SECOND[:14], FIRST[:14]]
     assert lines[0].endswith(" 2  hello")
     assert " demo " in lines[1]
-
-
-@pytest.mark.parametrize(("seconds", "age"), [(-5, "0 s"), (59, "59 s"), (7300, "2 h"), (90000, "1 d")])
-def test_an_age_is_told_in_one_unit(seconds: int, age: str) -> None:
-    assert age_of(time.time() - seconds - 0.5) == age
 
 
 def test_a_list_in_json_says_everything_known(sessions: Run) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from trunkline.cli.journals import find_session, short_ids
-from trunkline.cli.sessions.listing import age_of, titled
+from trunkline.cli.sessions.listing import titled
 from trunkline.cli.terminal.display import Display
 from trunkline.cli.terminal.past_turns import draw_turns
 from trunkline.cli.terminal.suggestions import value_text, values_of
+from trunkline.cli.units import age_of
 from trunkline.content import text_of
 from trunkline.errors import InvalidCommand, TrunklineError
 from trunkline.options import ConfigOption

@@ -19,9 +19,8 @@ from trunkline._version import __version__
 from trunkline.cli.config_option import config_of
 from trunkline.cli.diagnosis.doctor_steps import examine
 from trunkline.cli.diagnosis.redaction import Redactor
-from trunkline.cli.journals import find_session
+from trunkline.cli.journals import find_session, use_journal
 from trunkline.cli.options import journal_option
-from trunkline.cli.sessions.reading import use_journal
 from trunkline.cli.signals import end_by_signals
 from trunkline.cli.tab_suggestions import complete_sessions
 from trunkline.config_file import Config

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Mapping
 import click
 
 from trunkline.agents.interface import AgentCard, Sayable
-from trunkline.cli.journals import find_session
-from trunkline.cli.options import journal_option
-from trunkline.cli.sessions.reading import session_argument, use_journal
+from trunkline.cli.journals import find_session, use_journal
+from trunkline.cli.options import journal_option, session_argument
 from trunkline.commands import Prompt
 from trunkline.errors import AgentError, SessionBusy
 from trunkline.events import Answered

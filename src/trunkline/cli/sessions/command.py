@@ -5,10 +5,13 @@ from __future__ import annotations
 import click
 
 from trunkline.cli.sessions.cancel import cancel_command
-from trunkline.cli.sessions.changes import delete_command, prune_command, rename_command
+from trunkline.cli.sessions.delete import delete_command
+from trunkline.cli.sessions.export import export_command
 from trunkline.cli.sessions.import_command import command as import_command
 from trunkline.cli.sessions.listing import list_command, search_command
-from trunkline.cli.sessions.reading import export_command, show_command
+from trunkline.cli.sessions.prune import prune_command
+from trunkline.cli.sessions.rename import rename_command
+from trunkline.cli.sessions.show import show_command
 
 _HELP = """List, show, search, rename, cancel, export, import, delete and prune sessions.
 

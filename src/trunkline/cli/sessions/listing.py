@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-import time
 
 import click
 import msgspec
 
-from trunkline.cli.journals import all_sessions, name_of, short_ids
+from trunkline.cli.journals import all_sessions, name_of, short_ids, use_journal
 from trunkline.cli.options import journal_option
-from trunkline.cli.sessions.reading import use_journal, write
+from trunkline.cli.sessions.show import write
+from trunkline.cli.units import age_of
 from trunkline.events import TurnStarted
 from trunkline.exports.formats import as_row
 from trunkline.journal import Journal, SessionInfo
@@ -187,12 +187,3 @@ def _fit(text: str, room: int) -> str:
             return shown + "…"
         shown, left = shown + sign, left - size
     return shown
-
-
-def age_of(at: float) -> str:
-    """Give the time since a moment in its largest unit."""
-    seconds = max(0, int(time.time() - at))
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"

@@ -1,4 +1,4 @@
-"""``trunkline sessions delete``, ``prune`` and ``rename``: changes that need no agent."""
+"""``trunkline sessions prune``: forget old sessions, and the oldest turns of large ones."""
 
 from __future__ import annotations
 
@@ -7,77 +7,12 @@ import time
 
 import click
 
-from trunkline.cli.journals import NAME_KEY, all_sessions, find_session, is_name, look_for_session, short_ids
+from trunkline.cli.journals import all_sessions, short_ids, use_journal
 from trunkline.cli.options import journal_option
-from trunkline.cli.sessions.listing import age_of
-from trunkline.cli.sessions.reading import session_argument, use_journal
-from trunkline.cli.units import parse_age, parse_size, size_text
-from trunkline.errors import InvalidCommand, SessionBusy
+from trunkline.cli.units import age_of, parse_age, parse_size, size_text
 from trunkline.events import TurnStarted
 from trunkline.journal import Journal, SessionInfo
 from trunkline.safe_text import one_line
-
-_RENAME = """Give a session a name of your own, by which --session finds it.
-
-\b
-Examples:
-  trunkline sessions rename sess_1a2b3c taxes
-  trunkline chat finance --session taxes
-"""
-
-
-@click.command("rename", help=_RENAME)
-@session_argument
-@click.argument("name")
-@journal_option
-def rename_command(session_id: str, name: str, journal: str | None) -> None:
-    if not is_name(name):
-        raise click.UsageError(
-            f"{name!r} cannot be a session's name: use up to 64 letters, digits, '.', '_' and '-', and "
-            "nothing that looks like an id"
-        )
-
-    async def rename(opened: Journal) -> str:
-        info = await find_session(opened, session_id)
-        known = await look_for_session(opened, name, info.target)
-        if known is not None and known.key != info.key:
-            raise InvalidCommand(f"{known.session_id} is called {name!r} already: choose another name")
-        await opened.keep(info.key, NAME_KEY, name)
-        return info.session_id
-
-    click.echo(f"{use_journal(journal, rename)} is called {name}", err=True)
-
-
-_DELETE = """Delete a session for good.
-
-\b
-Example:
-  trunkline sessions delete sess_1a2b3c --yes
-"""
-
-
-@click.command("delete", help=_DELETE)
-@session_argument
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@journal_option
-def delete_command(session_id: str, yes: bool, journal: str | None) -> None:
-    if not yes and not sys.stdin.isatty():
-        raise click.UsageError("deleting cannot be undone: add --yes when there is no terminal to ask in")
-
-    async def remove(opened: Journal) -> str:
-        info = await find_session(opened, session_id)
-        if info.owner is not None:
-            raise SessionBusy(f"a process uses session {info.session_id}: close it there and try again")
-        if not yes:
-            click.confirm(f"Delete {info.session_id} ({one_line(info.title or 'untitled')})?", abort=True)
-        await opened.delete(info.key)
-        return info.session_id
-
-    click.echo(f"deleted {use_journal(journal, remove)}", err=True)
-
-
-# -- prune -----------------------------------------------------------------------------------------
-
 
 _PRUNE = """Forget old sessions, and the oldest turns of large ones, for good.
 

@@ -1,65 +1,16 @@
-"""``trunkline sessions show`` and ``export``: one session, whole."""
+"""``trunkline sessions export``: a session as a file."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-import sys
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
-from trunkline.cli.journals import find_session, opened_journal
-from trunkline.cli.options import journal_option
-from trunkline.cli.tab_suggestions import complete_sessions
-from trunkline.errors import ConfigurationError
-from trunkline.exports.formats import FORMATS
-from trunkline.journal import Journal
-from trunkline.journal.address import DEFAULT_TEXT, parse_address
-
-T = TypeVar("T")
-
-session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_sessions)
-
-
-def use_journal(address: str | None, work: Callable[[Journal], Awaitable[T]]) -> T:
-    """Do something with the journal that was chosen; one that is named has to be there."""
-    chosen = parse_address(address)
-    if address is not None and chosen.scheme == "sqlite" and not os.path.exists(chosen.path):
-        raise ConfigurationError(
-            f"there is no journal {chosen}: `trunkline exec` makes one; the default is {DEFAULT_TEXT}"
-        )
-
-    async def run() -> T:
-        async with opened_journal(address) as journal:
-            return await work(journal)
-
-    return asyncio.run(run())
-
-
-_SHOW = """Show the conversation of a session.
-
-With --format events, every event is a line of JSON.
-
-\b
-Examples:
-  trunkline sessions show sess_1a2b3c
-  trunkline sessions show sess_1a2b3c --format events | jq .type
-"""
-
-
-@click.command("show", help=_SHOW)
-@session_argument
-@click.option(
-    "--format", "format_", type=click.Choice(["text", "json", "events"]), default="text", show_default=True
-)
-@journal_option
-def show_command(session_id: str, format_: str, journal: str | None) -> None:
-    use_journal(journal, lambda opened: _write_session(opened, session_id, format_, write))
-
+from trunkline.cli.journals import use_journal
+from trunkline.cli.options import journal_option, session_argument
+from trunkline.cli.sessions.show import write, write_session
 
 _SUFFIXES = {
     ".htm": "html",
@@ -110,29 +61,16 @@ def export_command(
     if output is not None and output.exists() and not force:
         raise click.UsageError(f"{output} is there already: name another file, or add --force to replace it")
     if output is None:
-        use_journal(journal, lambda opened: _write_session(opened, session_id, whole, write))
+        use_journal(journal, lambda opened: write_session(opened, session_id, whole, write))
         return
     # Beside the file first: half an export never replaces a whole one.
     draft = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         with draft.open("wb") as file:
-            use_journal(journal, lambda opened: _write_session(opened, session_id, whole, file.write))
+            use_journal(journal, lambda opened: write_session(opened, session_id, whole, file.write))
         draft.replace(output)
     except OSError as error:
         raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
     finally:
         with suppress(OSError):
             draft.unlink()
-
-
-async def _write_session(
-    journal: Journal, session_id: str, format_: str, write: Callable[[bytes], Any]
-) -> None:
-    info = await find_session(journal, session_id)
-    async for piece in FORMATS[format_](journal, info):
-        write(piece)
-
-
-def write(data: bytes) -> None:
-    """Write to stdout."""
-    sys.stdout.buffer.write(data)
