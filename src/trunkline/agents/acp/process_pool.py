@@ -8,12 +8,9 @@ process that ended is replaced by its session, in ``native_session``.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 
 from trunkline.agents.acp.connection import AgentConnection
-
-log = logging.getLogger("trunkline.acp")
 
 
 class AgentProcesses:

@@ -7,7 +7,6 @@ the turn waits for the person's next message and another client answers first.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
@@ -32,8 +31,6 @@ from trunkline.protocols.jsonrpc.connection import Connection, Reply
 from trunkline.protocols.jsonrpc.messages import METHOD_NOT_FOUND, Params, RpcError
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
-
-log = logging.getLogger("trunkline.acp")
 
 
 class AcpEndpoint:

@@ -24,7 +24,6 @@ from trunkline.safe_text import safe_title
 
 __all__ = ["OUTPUT_TAIL", "Approval", "CallView"]
 
-Out = list[Chunk]
 
 OUTPUT_TAIL = 65_536
 """Characters that are kept of what a call, or its terminal, has printed."""

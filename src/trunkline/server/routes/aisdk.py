@@ -30,7 +30,6 @@ from trunkline.server.routes.opening import redacted_options
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
-_encode = msgspec.json.Encoder().encode
 _CHATS = ("/api/chat", "/api/chat/{agent}")
 TEXT_PATHS = ("/api/chat",)
 """Where a refusal is its sentence alone: useChat shows the body as the error's message."""
