@@ -9,14 +9,16 @@
 * ``file_health``: whether the file is there, whole, and has space
 * ``interface``: what every engine promises
 * ``lease_clock``: the clock of leases, and the name of this start of the machine
+* ``leases``: claims, renews and releases leases, in SQL
 * ``memory``: the journal in memory
+* ``posted_commands``: what other processes post for the owner of a session, in SQL
 * ``readers``: the threads that read
 * ``refusals``: what every engine refuses, and what it says
 * ``retention``: discards idle sessions, old turns and blobs in slices, one small commit after the other
 * ``search``: which texts of a session a search looks at, and when they match
+* ``sessions``: sessions and their records, in SQL: create, list, search, append, read
 * ``snapshots``: snapshots beside the records, in SQL
 * ``sqlite``: the journal in a file
-* ``statements``: each operation in SQL
 * ``tables``: the tables of the SQLite file, and their migrations
 * ``trimming``: which old turns go when a session is too large
 * ``writer``: the one thread that writes, with group commit

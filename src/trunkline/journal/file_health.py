@@ -105,6 +105,18 @@ class FileHealth:
         self._whole_until = now + _WHOLE_FOR
 
 
+def write_mark(db: sqlite3.Connection) -> int:
+    """Write a number that was never written before."""
+    db.execute("UPDATE checks SET number = number + 1")
+    return read_mark(db)
+
+
+def read_mark(db: sqlite3.Connection) -> int:
+    """Read the number that was written last."""
+    (number,) = db.execute("SELECT number FROM checks").fetchone()
+    return number
+
+
 def _identity(path: Path) -> _Identity | None:
     try:
         found = os.stat(path)

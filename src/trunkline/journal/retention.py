@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from trunkline.journal import blobs, statements, trimming
+from trunkline.journal import blobs, sessions, trimming
 from trunkline.journal.fair_queue import Work
 from trunkline.journal.interface import SessionKey
 from trunkline.journal.lease_clock import Moment
@@ -59,8 +59,8 @@ class Retention:
 
     async def remove_all_leftovers(self, session: int | None = None) -> None:
         """Remove the records that sessions left behind, or that one of them did."""
-        sessions = await self._read(find_leftovers) if session is None else [session]
-        for number in sessions:
+        numbers = await self._read(find_leftovers) if session is None else [session]
+        for number in numbers:
             while await self._write(partial(remove_leftovers, session=number)):
                 pass
 
@@ -86,14 +86,14 @@ def discard_old(db: sqlite3.Connection, session: int, cutoff: float, now: Moment
     idle = db.execute(f"SELECT 1 FROM sessions WHERE id = ? AND {_IDLE}", (session, cutoff, *now)).fetchone()
     if not idle:
         return 0
-    left = statements.remove(db, session)
+    left = sessions.remove(db, session)
     remove_leftovers(db, session)
     return left
 
 
 def delete(db: sqlite3.Connection, key: SessionKey) -> int | None:
     """Remove a session with a first slice of its records; give its number, if it was there."""
-    session = statements.delete(db, key)
+    session = sessions.delete(db, key)
     if session is not None:
         remove_leftovers(db, session)
     return session

@@ -9,7 +9,7 @@ import sqlite3
 
 from trunkline.journal import refusals
 from trunkline.journal.interface import Lease, SessionKey, Snapshot
-from trunkline.journal.statements import have, leased
+from trunkline.journal.sessions import have, leased
 
 
 def put(db: sqlite3.Connection, lease: Lease, part: str, snapshot: Snapshot) -> None:

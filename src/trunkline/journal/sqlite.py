@@ -1,7 +1,7 @@
 """The SQLite journal: one file, shared by the processes of one machine.
 
 Above are sessions; below are one thread that writes (``writer``), a few that read (``readers``) and
-what they do to the tables (``statements``, ``retention``, ``blobs``). Nothing here blocks the event loop; it
+what they do to the tables (``sessions``, ``leases`` ...). Nothing here blocks the event loop; it
 only asks for ``PRAGMA data_version``, which takes microseconds.
 
 Never put the file on a network disk: its locks and its shared memory need one machine.
@@ -21,12 +21,21 @@ from typing import Any, NamedTuple, TypeVar
 
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
-from trunkline.journal import blobs, refusals, retention, snapshots, statements, tables
+from trunkline.journal import (
+    blobs,
+    leases,
+    posted_commands,
+    refusals,
+    retention,
+    sessions,
+    snapshots,
+    tables,
+)
 from trunkline.journal.change_waiters import ChangeWaiters
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
-from trunkline.journal.file_health import RESERVE, FileHealth
+from trunkline.journal.file_health import RESERVE, FileHealth, read_mark, write_mark
 from trunkline.journal.interface import (
     Disposition,
     Held,
@@ -182,8 +191,8 @@ class SqliteJournal:
         writer, _, _, _, health = self._open_engine()
         if (short := health.look(writer.waiting)) is not None:
             raise short
-        number = await writer.submit(statements.mark, durable=True)
-        if await self._read(statements.marked) < number:
+        number = await writer.submit(write_mark, durable=True)
+        if await self._read(read_mark) < number:
             raise JournalError(
                 "the journal failed (what was written cannot be read back): check its disk",
                 path=str(self._path),
@@ -207,10 +216,10 @@ class SqliteJournal:
     # -- sessions --
 
     async def create(self, info: SessionInfo) -> SessionInfo:
-        return await self._write(lambda db: statements.create(db, info, self._clock()), info.key)
+        return await self._write(lambda db: sessions.create(db, info, self._clock()), info.key)
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
-        return await self._read(lambda db: statements.get(db, key, self._moment()))
+        return await self._read(lambda db: sessions.get(db, key, self._moment()))
 
     async def list(
         self,
@@ -222,8 +231,8 @@ class SqliteJournal:
         begun: bool = False,
         target: str | None = None,
     ) -> list[SessionInfo]:
-        wanted = statements.Listed(principal, cwd, before, begun, target)
-        return await self._read(lambda db: statements.list_sessions(db, wanted, limit, self._moment()))
+        wanted = sessions.Listed(principal, cwd, before, begun, target)
+        return await self._read(lambda db: sessions.list_sessions(db, wanted, limit, self._moment()))
 
     async def search(
         self,
@@ -235,14 +244,14 @@ class SqliteJournal:
         target: str | None = None,
     ) -> SearchPage:
         words = Query.parse(query)
-        wanted = statements.Listed(principal, None, before, True, target)
-        return await self._read(lambda db: statements.search(db, words, wanted, limit, self._moment()))
+        wanted = sessions.Listed(principal, None, before, True, target)
+        return await self._read(lambda db: sessions.search(db, words, wanted, limit, self._moment()))
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
-        await self._write(lambda db: statements.describe(db, key, title), key)
+        await self._write(lambda db: sessions.describe(db, key, title), key)
 
     async def keep(self, key: SessionKey, name: str, value: Any) -> None:
-        await self._write(lambda db: statements.keep(db, key, name, value), key)
+        await self._write(lambda db: sessions.keep(db, key, name, value), key)
 
     async def delete(self, key: SessionKey) -> bool:
         number = await self._write(lambda db: retention.delete(db, key), key)
@@ -257,18 +266,18 @@ class SqliteJournal:
 
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
         """Take the lease with a new fence if nobody holds it; a cancelled claim is given back."""
-        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._moment()), key)
+        claiming = self._write(lambda db: leases.claim(db, key, owner, ttl, self._moment()), key)
         return await _or_undo(claiming, self._release_soon)
 
     def _release_soon(self, lease: Lease | Held) -> None:
         if isinstance(lease, Lease) and self._engine is not None:
-            self._write(lambda db: statements.release(db, lease), lease.key)
+            self._write(lambda db: leases.release(db, lease), lease.key)
 
     async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
-        return await self._write(lambda db: statements.renew(db, owner, ttl, self._moment()))
+        return await self._write(lambda db: leases.renew(db, owner, ttl, self._moment()))
 
     async def release(self, lease: Lease) -> None:
-        await self._write(lambda db: statements.release(db, lease), lease.key)
+        await self._write(lambda db: leases.release(db, lease), lease.key)
 
     # -- records --
 
@@ -283,7 +292,7 @@ class SqliteJournal:
             refused.set_exception(error)
             return refused
         return writer.submit(
-            lambda db: statements.append(db, lease, batch, self._clock()),
+            lambda db: sessions.append(db, lease, batch, self._clock()),
             lease.key,
             durable=durable,
             size=batch.size,
@@ -296,7 +305,7 @@ class SqliteJournal:
         await self._open_engine().writer.room(key)
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
-        return await self._read(lambda db: statements.read(db, key, after, limit))
+        return await self._read(lambda db: sessions.read(db, key, after, limit))
 
     # -- snapshots --
 
@@ -314,26 +323,26 @@ class SqliteJournal:
         payload = encode(command, f"command {command_key!r}")
         await self.room(key)
         return await self._open_engine().writer.submit(
-            lambda db: statements.post(db, key, command_key, payload), key, size=len(payload)
+            lambda db: posted_commands.post(db, key, command_key, payload), key, size=len(payload)
         )
 
     async def commands(self, key: SessionKey) -> builtins.list[Posted]:
-        return await self._read(lambda db: statements.commands(db, key))
+        return await self._read(lambda db: posted_commands.read_waiting(db, key))
 
     async def inbox(self, owner: str) -> builtins.list[SessionKey]:
-        return await self._read(lambda db: statements.inbox(db, owner))
+        return await self._read(lambda db: posted_commands.inbox(db, owner))
 
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
-        await self._write(lambda db: statements.settle(db, lease, command_key, disposition), lease.key)
+        await self._write(lambda db: posted_commands.settle(db, lease, command_key, disposition), lease.key)
 
     async def report_progress(self, lease: Lease) -> None:
-        await self._write(lambda db: statements.report_progress(db, lease), lease.key)
+        await self._write(lambda db: posted_commands.report_progress(db, lease), lease.key)
 
     async def progress(self, key: SessionKey, command_key: str) -> int:
-        return await self._read(lambda db: statements.progress(db, key, command_key))
+        return await self._read(lambda db: posted_commands.progress(db, key, command_key))
 
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
-        return await self._read(lambda db: statements.disposition(db, key, command_key))
+        return await self._read(lambda db: posted_commands.disposition(db, key, command_key))
 
     # -- watching --
 

@@ -1,4 +1,4 @@
-"""What each operation does to the tables: plain functions of a connection, without time or threads.
+"""Sessions and their records in a SQLite journal: plain functions of a connection, without time or threads.
 
 Those that write run inside the writer's transaction; those that only read run anywhere.
 """
@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.journal import refusals
-from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack, with_kept
+from trunkline.journal.codec import TURN, Batch, encode, unpack, with_kept
 from trunkline.journal.interface import (
-    Disposition,
-    Held,
     Lease,
-    Posted,
     Record,
     SearchPage,
     SessionInfo,
@@ -27,11 +24,10 @@ from trunkline.journal.search import PREFIXES, Query, search_page
 
 _FIELDS = SessionInfo.__struct_fields__  # Each is a column of the same name.
 _INFO = ", ".join((*_FIELDS, "expires_at", "boot"))
-_HERE = "WHERE principal = ? AND session_id = ?"
+HERE = "WHERE principal = ? AND session_id = ?"
 
 _roots = msgspec.json.Decoder(tuple[str, ...])
 _meta = msgspec.json.Decoder(dict[str, Any] | None)
-_disposition = msgspec.json.Decoder(Disposition)
 
 
 class _Session(NamedTuple):
@@ -48,7 +44,7 @@ class _Session(NamedTuple):
 
 def _find(db: sqlite3.Connection, key: SessionKey) -> _Session | None:
     row = db.execute(
-        f"SELECT id, fence, owner, expires_at, boot, first_seq, last_seq FROM sessions {_HERE}", key
+        f"SELECT id, fence, owner, expires_at, boot, first_seq, last_seq FROM sessions {HERE}", key
     ).fetchone()
     return row and _Session(*row)
 
@@ -67,21 +63,6 @@ def leased(db: sqlite3.Connection, lease: Lease) -> _Session:
     refusals.check_fence(lease, session and session.fence)
     assert session is not None
     return session
-
-
-def mark(db: sqlite3.Connection) -> int:
-    """Write a number that was never written before."""
-    db.execute("UPDATE checks SET number = number + 1")
-    return marked(db)
-
-
-def marked(db: sqlite3.Connection) -> int:
-    """Read the number that was written last."""
-    (number,) = db.execute("SELECT number FROM checks").fetchone()
-    return number
-
-
-# -- sessions -------------------------------------------------------------------------------------
 
 
 def create(db: sqlite3.Connection, info: SessionInfo, now: float) -> SessionInfo:
@@ -103,7 +84,7 @@ def create(db: sqlite3.Connection, info: SessionInfo, now: float) -> SessionInfo
 
 def get(db: sqlite3.Connection, key: SessionKey, now: Moment) -> SessionInfo | None:
     """Look a session up."""
-    row = db.execute(f"SELECT {_INFO} FROM sessions {_HERE}", key).fetchone()
+    row = db.execute(f"SELECT {_INFO} FROM sessions {HERE}", key).fetchone()
     return row and _info(row, now)
 
 
@@ -151,7 +132,7 @@ def search(db: sqlite3.Connection, query: Query, wanted: Listed, limit: int, now
     texts = (
         f"SELECT length(payload), CASE WHEN {starts} THEN payload END"
         " FROM sessions CROSS JOIN records ON session = sessions.id AND seq >= first_seq"
-        f" {_HERE} ORDER BY seq DESC"
+        f" {HERE} ORDER BY seq DESC"
     )
     rows = db.execute(
         f"SELECT {_INFO} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC", values
@@ -208,37 +189,6 @@ def remove(db: sqlite3.Connection, session: int) -> int:
     return left
 
 
-# -- ownership ------------------------------------------------------------------------------------
-
-
-def claim(db: sqlite3.Connection, key: SessionKey, owner: str, ttl: float, now: Moment) -> Lease | Held:
-    """Take the lease with a new fence, unless somebody else holds it."""
-    session = have(db, key)
-    if session.owner not in (None, owner) and now.is_before(session.expires_at, session.boot):
-        return Held(session.owner, session.fence, session.expires_at - now.at)
-    db.execute(
-        "UPDATE sessions SET fence = ?, owner = ?, expires_at = ?, boot = ? WHERE id = ?",
-        (session.fence + 1, owner, now.at + ttl, now.boot, session.id),
-    )
-    return Lease(key, owner, session.fence + 1, session.last_seq)
-
-
-def renew(db: sqlite3.Connection, owner: str, ttl: float, now: Moment) -> dict[SessionKey, int]:
-    """Extend whatever this owner still holds; a session that was taken over has another owner."""
-    db.execute(
-        "UPDATE sessions SET expires_at = ?, boot = ? WHERE owner = ?", (now.at + ttl, now.boot, owner)
-    )
-    held = db.execute("SELECT principal, session_id, fence FROM sessions WHERE owner = ?", (owner,))
-    return {SessionKey(principal, session_id): fence for principal, session_id, fence in held}
-
-
-def release(db: sqlite3.Connection, lease: Lease) -> None:
-    """Give a lease back, if it is still ours."""
-    db.execute(
-        f"UPDATE sessions SET owner = NULL, expires_at = 0 {_HERE} AND fence = ?", (*lease.key, lease.fence)
-    )
-
-
 # -- records --------------------------------------------------------------------------------------
 
 
@@ -267,83 +217,3 @@ def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> lis
         (session.id, max(after, session.first_seq - 1), max(limit, 0)),
     )
     return [unpack(*row) for row in rows]
-
-
-# -- commands -------------------------------------------------------------------------------------
-
-
-def post(db: sqlite3.Connection, key: SessionKey, command_key: str, payload: bytes) -> int:
-    """Leave a command for the owner."""
-    session = have(db, key).id
-    known = db.execute(
-        "SELECT number FROM commands WHERE session = ? AND key = ?", (session, command_key)
-    ).fetchone()
-    if known is not None:
-        return known[0]
-    (waiting,) = db.execute(
-        "SELECT count(*) FROM commands WHERE session = ? AND disposition IS NULL", (session,)
-    ).fetchone()
-    refusals.check_waiting(key, waiting)
-    added = db.execute(
-        "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)", (session, command_key, payload)
-    )
-    assert added.lastrowid is not None
-    return added.lastrowid
-
-
-def commands(db: sqlite3.Connection, key: SessionKey) -> list[Posted]:
-    """Give the commands that wait; those of a newer version wait for an owner that knows them."""
-    rows = db.execute(
-        "SELECT number, key, payload FROM commands WHERE session = ? AND disposition IS NULL ORDER BY number",
-        (have(db, key).id,),
-    )
-    decoded = ((number, name, decode_command(payload)) for number, name, payload in rows)
-    return [Posted(number, name, command) for number, name, command in decoded if command is not None]
-
-
-def inbox(db: sqlite3.Connection, owner: str) -> list[SessionKey]:
-    """Find the sessions of an owner that have commands waiting; starts from the (few) commands."""
-    rows = db.execute(
-        # CROSS keeps the order: an owner may hold many sessions, and hardly any command waits.
-        "SELECT DISTINCT principal, session_id"
-        " FROM commands CROSS JOIN sessions ON sessions.id = commands.session"
-        " WHERE disposition IS NULL AND owner = ?",
-        (owner,),
-    )
-    return [SessionKey(*row) for row in rows]
-
-
-def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: Disposition) -> None:
-    """Say what became of a command, and forget its payload."""
-    session = leased(db, lease).id
-    settled = db.execute(
-        "UPDATE commands SET disposition = coalesce(disposition, ?), payload = x''"
-        " WHERE session = ? AND key = ?",
-        (encode(disposition, f"the disposition of {command_key!r}"), session, command_key),
-    )
-    if not settled.rowcount:
-        raise refusals.unposted(command_key)
-
-
-def report_progress(db: sqlite3.Connection, lease: Lease) -> None:
-    """Count for every waiting command that the owner is at work."""
-    session = leased(db, lease).id
-    db.execute(
-        "UPDATE commands SET progress = progress + 1 WHERE session = ? AND disposition IS NULL", (session,)
-    )
-
-
-def progress(db: sqlite3.Connection, key: SessionKey, command_key: str) -> int:
-    """How often the owner reported progress since a command was posted."""
-    row = db.execute(
-        "SELECT progress FROM commands WHERE session = ? AND key = ?", (have(db, key).id, command_key)
-    ).fetchone()
-    return 0 if row is None else row[0]
-
-
-def disposition(db: sqlite3.Connection, key: SessionKey, command_key: str) -> Disposition | None:
-    """What became of a command."""
-    row = db.execute(
-        "SELECT disposition FROM commands WHERE session = ? AND key = ?", (have(db, key).id, command_key)
-    ).fetchone()
-    return _disposition.decode(row[0]) if row is not None and row[0] is not None else None
