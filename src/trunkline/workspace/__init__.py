@@ -11,7 +11,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``file_names``: the names of files for completion
 * ``files``: reads, writes, lists and removes files; their sizes, text and newlines
 * ``guard``: what files and terminals ask before an agent's access
-* ``launch_rules``: what a command must be before it is started
+* ``launch_checks``: what a command must be before it is started: words, folder, variables, limits
 * ``own_files_in_commands``: whether a command names a file that we obey
 * ``patterns``: patterns for paths and command lines
 * ``policy``: what an agent may do: ask, allow or deny

@@ -16,7 +16,7 @@ from trunkline.errors import WorkspaceError
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launch_rules import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launch, LaunchRules
+from trunkline.workspace.launch_checks import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launch, LaunchChecks
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 
@@ -38,7 +38,7 @@ class Terminals:
         ``output_byte_limit`` is the most that any terminal keeps; ``environ`` is what commands may get
         variables from (this process's own, unless given).
         """
-        self._launches = LaunchRules(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
+        self._launches = LaunchChecks(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
         self._environ = os.environ if environ is None else environ
         self._ids = ids
         self._open: dict[str, Terminal] = {}

@@ -23,7 +23,7 @@ from trunkline.protocols.jsonrpc.messages import RESOURCE_NOT_FOUND, RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.guard import AccessGuard
-from trunkline.workspace.launch_rules import Launch, LaunchRules
+from trunkline.workspace.launch_checks import Launch, LaunchChecks
 
 _RELEASE_WITHIN = 1.0
 
@@ -102,7 +102,7 @@ class EditorTerminals:
 
     def __init__(self, connection: Requests, session_id: str) -> None:
         """Ask this connection for the terminals of one session, after ``move`` has set where they may run."""
-        self._launches = LaunchRules(())
+        self._launches = LaunchChecks(())
         self._connection = connection
         self._session_id = session_id
         self.ids: set[str] = set()
@@ -113,7 +113,7 @@ class EditorTerminals:
 
     def move(self, roots: Sequence[str]) -> None:
         """Run commands in these folders from now on."""
-        self._launches = LaunchRules(roots)
+        self._launches = LaunchChecks(roots)
 
     async def create(
         self,

@@ -3,7 +3,7 @@
 * ``child``: one child process: start, pipes, exit, and the end of everything that it started
 * ``environment``: the environment of a child, without our secrets
 * ``foreground``: a program that takes the terminal over for as long as it runs
-* ``line_process``: messages as lines over a child's stdin and stdout, and the end of its stderr
+* ``line_process``: messages as lines over a child's stdin and stdout up to a length; the end of its stderr
 * ``output_tail``: the last bytes of an output, as text
 * ``own_exit_processes``: when trunkline itself ends: kills what it started and no ``supervisor`` has ended
 * ``own_exit_threads``: when trunkline itself ends: waits for no thread that an agent left behind

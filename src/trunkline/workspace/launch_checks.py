@@ -32,8 +32,8 @@ class Launch(NamedTuple):
         return self.argv if self.line is None else self.line
 
 
-class LaunchRules:
-    """The rules for a session's commands; whether one may run at all is for the policy to say."""
+class LaunchChecks:
+    """The checks of a session's commands; whether one may run at all is for the policy to say."""
 
     def __init__(
         self,
