@@ -20,10 +20,10 @@
 * ``run_start``: where a wire run begins in its turn
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
-* ``starters``: which client started which turn
 * ``stream``: the events of a session on their way to the journal and to readers
 * ``titles``: the title of a session, and who chose it
 * ``turn_interface``: what a context needs of its turn
+* ``turn_starters``: which client started which turn
 * ``turns``: the turns of a session, from a prompt to its end
 * ``unfollowed_turns``: cancels a turn that no reader follows any more
 * ``view``: ``SessionView``: the session as its agent sees it

@@ -32,7 +32,7 @@ from trunkline.session.imported_history import import_client_history
 from trunkline.session.receipts import Receipt
 from trunkline.session.run_start import RunStart, find_run_start
 from trunkline.session.session import Session
-from trunkline.session.starters import TurnStarters
+from trunkline.session.turn_starters import TurnStarters
 
 _REMEMBERED_RUNS = 1024
 

@@ -44,7 +44,7 @@ from trunkline.session.imported_history import import_client_history
 from trunkline.session.receipts import Receipt
 from trunkline.session.run_start import RunStart
 from trunkline.session.session import Session
-from trunkline.session.starters import TurnStarters
+from trunkline.session.turn_starters import TurnStarters
 
 __all__ = ["AisdkEndpoint"]
 
