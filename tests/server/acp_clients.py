@@ -22,10 +22,17 @@ from trunkline.frontends.acp.http_streams import session_of
 from trunkline.protocols.jsonrpc.messages import Malformed, parse
 from trunkline.server.app import Server
 from trunkline.server.routes.acp_connections import AcpConnections
+from trunkline.server.security.tokens import Token
 from trunkline.session.session import Session
 
 GREETING = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 EVENTS = {"accept": "text/event-stream"}
+TOKENS = [
+    Token(secret="the-secret-of-ada", principal="ada"),
+    Token(secret="the-secret-of-bob", principal="bob"),
+    Token(secret="she-only-follows-", principal="ada", scopes=frozenset({"follow"})),
+    Token(secret="she-only-prompts-", principal="ada", scopes=frozenset({"follow", "prompt"})),
+]
 
 
 class Pipe(Protocol):

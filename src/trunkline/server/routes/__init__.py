@@ -2,6 +2,7 @@
 
 * ``acp``: ``/acp`` as a WebSocket and as streamable HTTP
 * ``acp_connections``: the clients that are connected to ``/acp``
+* ``acp_scopes``: what a client of ``/acp`` may ask, by the scopes of its token
 * ``agui``: ``POST /agui`` and ``GET /agui/capabilities``
 * ``agui_formats``: the formats of AG-UI streams: server-sent events, JSON lines, protobuf
 * ``agui_runs``: what ``/agui``, ``/agui/ws`` and ``/copilotkit`` have in common
