@@ -11,7 +11,7 @@ from tests.agents.acp.far_side import OPTIONS, Far, ScriptedAgent, choose, refus
 from tests.hubs import collect, events_of, hub_for, only, soon, until
 from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_options import PermissionRequest
-from trunkline.agents.acp.requests.permission_requests import Permission, describe_request
+from trunkline.agents.acp.requests.permission_requests import Permission
 from trunkline.agents.acp.requests.session_requests import AgentRequests
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
@@ -685,25 +685,3 @@ async def test_between_turns_a_permission_is_refused_and_shown() -> None:
         (notice,) = only(await events_of(session), ev.Notice)
     assert notice.code == "permission_out_of_turn"
     assert "`make test`" in (notice.description or "")
-
-
-# -- what a call is, to the policy --
-
-
-def test_a_call_is_described_by_what_it_names_and_shows() -> None:
-    decoder = AcpDecoder()
-    decoder.begin_turn("t")
-    call: dict[str, Any] = {
-        "toolCallId": "c",
-        "name": "Edit",
-        "kind": "edit",
-        "rawInput": {"file_path": "/p/one"},
-        "locations": [{"path": "/p/two"}],
-        "content": [{"type": "diff", "path": "/p/three", "oldText": "", "newText": "x"}],
-    }
-    decoder.permission({"toolCall": call, "options": OPTIONS})
-    state = decoder.call("c")
-    assert state is not None
-    request = describe_request(state)
-    assert (request.tool, request.kind, request.also_kinds) == ("Edit", "edit", ())
-    assert set(request.named_paths) == {"/p/one", "/p/two", "/p/three"}

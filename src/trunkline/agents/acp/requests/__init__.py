@@ -4,6 +4,7 @@
 * ``client_requests``: answers what an agent asks of an ``AcpClient``
 * ``elicitation_requests``: answers ``elicitation/create`` by questions of the session
 * ``file_requests``: answers ``fs/*`` by the session's files
+* ``judged_calls``: calls of the agent as the policy judges them: kind, paths, command; pure
 * ``permission_options``: which of the agent's options an answer stands for; pure
 * ``permission_requests``: answers ``session/request_permission``: the policy, an earlier answer, a person
 * ``request_params``: reads the params of the agent's requests, and gives our errors the codes of ACP

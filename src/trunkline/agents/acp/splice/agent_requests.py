@@ -25,8 +25,8 @@ from trunkline.agents.acp.splice.policy_checks import (
     JUDGED,
     PERMISSION,
     check_request,
-    describe_request,
     judge,
+    show_request,
 )
 from trunkline.commands import Answer
 from trunkline.errors import TrunklineError
@@ -239,7 +239,7 @@ class SpliceRequests:
         own_id = request.own_id = self._ids.next()
         self._own[own_id] = request
         call = {"toolCallId": question.call_id or own_id, "title": question.message, "status": "pending"}
-        call |= describe_request(request)
+        call |= show_request(request)
         options = [
             {"optionId": option.option_id, "name": option.name, "kind": option.kind}
             for option in question.options

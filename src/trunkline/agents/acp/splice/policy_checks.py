@@ -77,7 +77,7 @@ async def judge(request: AgentRequest, view: SessionView) -> None:
     await guard.check_file("edit", path, resolved, TextChange(text, text_before))
 
 
-def describe_request(request: AgentRequest) -> dict[str, Any]:
+def show_request(request: AgentRequest) -> dict[str, Any]:
     """Show the person at the editor what a file or a command is about: the whole of it is approved."""
     if request.method == RUN:
         command, env, cwd = _read_command(request)
