@@ -7,7 +7,6 @@ it. One object serves every session: the state of a run is in its ``GraphTurn``.
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, cast
 
@@ -39,8 +38,6 @@ from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 from trunkline.tools.naming import KindMapper
-
-log = logging.getLogger("trunkline.langchain")
 
 _CHECKPOINT_GONE = (
     "the agent's checkpointer no longer holds what this answer is for; send the prompt again to retry, "

@@ -128,13 +128,12 @@ class Channel:
         question: Question,
         *,
         durable_key: str | None = None,
-        group: str | None = None,
         lane: str | None = None,
     ) -> ev.Answered:
         """Ask from a plain function, which runs in a thread of its own."""
         if self.ends_run_on_question:
             return self._interrupt(question, durable_key, lane)
-        return self.ctx.wait(self.ask(question, durable_key=durable_key, group=group, lane=lane))
+        return self.ctx.wait(self.ask(question, durable_key=durable_key, lane=lane))
 
     def _interrupt(self, question: Question, durable_key: str | None, lane: str | None) -> ev.Answered:
         """Stop the graph for a question, or decline where it could not be resumed."""

@@ -110,9 +110,9 @@ def test_usage_that_is_missing_or_empty_is_no_failure() -> None:
              "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
     half = {"type": "raw_response_event", "data": {"type": "response.completed", "response": {
         "model": "anthropic/claude", "usage": {"input_tokens": None, "output_tokens": 2}}}}  # fmt: skip
-    played = runs.translate(completed(usage=usage), completed(), half, provider="openai")
+    played = runs.translate(completed(usage=usage), completed(), half)
     assert played.usage == [
-        ev.TokenUsage(provider="openai", model="gpt", input_tokens=1, output_tokens=2, cache_write_tokens=7),
+        ev.TokenUsage(model="gpt", input_tokens=1, output_tokens=2, cache_write_tokens=7),
         ev.TokenUsage(provider="anthropic", model="claude", output_tokens=2),
     ]
 

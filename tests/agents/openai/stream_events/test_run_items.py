@@ -191,12 +191,6 @@ def test_what_people_see_of_a_result_may_be_given_beside_it() -> None:
     items = [run_item("tool_called", raw_item=call), run_item("tool_output", raw_item=raw, custom_data=data)]
     assert c.text_of(runs.translate(*items).call("c1").content) == "| 1 |"
 
-    def show(item: Any) -> tuple[c.Content, ...]:
-        return c.as_content("mapped")
-
-    mapped = runs.translate(*items, content_mapper=show)
-    assert c.text_of(mapped.call("c1").content) == "mapped"
-
 
 @pytest.mark.parametrize("fresh", [False, True])
 async def test_what_was_said_before_an_approval_is_not_said_again_after_it(fresh: bool) -> None:

@@ -289,13 +289,11 @@ class Emitter:
             call.running = True
             self._emit(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
 
-    def tool_progress(
-        self, lane: str | None, native_id: str, output: str | None = None, title: str | None = None
-    ) -> None:
-        """Append to a running call's output, or give it another title."""
+    def tool_progress(self, lane: str | None, native_id: str, output: str) -> None:
+        """Append to a running call's output."""
         call = self._calls.get((lane, native_id))
         if call is not None and not call.done:
-            self._emit(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
+            self._emit(ev.ToolUpdate(call_id=call.call_id, output=output), lane)
 
     def tool_raised(self, lane: str | None, native_id: str, reason: str) -> None:
         """Remember why a tool raised: a middleware may run it again, or answer in its place."""

@@ -45,7 +45,6 @@ class Responses:
         next_step: Callable[[], int],
         on_usage: Callable[[ev.TokenUsage], None],
         described: Callable[[CallState], None],
-        provider: str | None = None,
     ) -> None:
         """Send events to ``emit``; ``new_id`` makes the ids of messages, ``facts`` learn how it ended.
 
@@ -62,7 +61,6 @@ class Responses:
         self._next_step = next_step
         self._on_usage = on_usage
         self._described = described
-        self._provider = provider
         self._slots: dict[int, Slot] = {}
         self._open = False
         self._step_id: str | None = None
@@ -117,7 +115,7 @@ class Responses:
         for index, item in enumerate(list_field(response, "output")):
             if not self._is_known(index, item):
                 self._item_done({"output_index": index, "item": item})
-        if (usage := token_usage(response, self._provider)) is not None:
+        if (usage := token_usage(response)) is not None:
             self._on_usage(usage)
             # The SDK drops the finish reason of chat completions: what is left is the count.
             self._facts.length = self.max_tokens is not None and usage.output_tokens >= self.max_tokens

@@ -20,7 +20,6 @@ from trunkline.agents.openai.stream_events.responses import Responses
 from trunkline.agents.openai.stream_events.texts import SOURCE, whole_text
 from trunkline.tools.results import read_shown
 
-ContentMapper = Callable[[Any], "tuple[c.Content, ...] | None"]
 """From an output item to what is shown of it; None for all of it."""
 
 _HANDOFF: ev.ToolKind = "switch_mode"
@@ -37,7 +36,6 @@ class RunItems:
         new_id: Callable[[], str],
         *,
         described: Callable[[CallState], None],
-        content_mapper: ContentMapper | None = None,
     ) -> None:
         """Send events to ``emit``; ``described`` is told of every call whose arguments are whole."""
         self._emit_to = emit
@@ -45,7 +43,6 @@ class RunItems:
         self._responses = responses
         self._new_id = new_id
         self._described = described
-        self._content_mapper = content_mapper
         self._handoffs: list[CallState] = []
         self._handlers: dict[str, Callable[[Any], None]] = {
             "message_output_created": self._message,
@@ -123,10 +120,8 @@ class RunItems:
             return  # A run that is resumed may give an output again.
         self._described(call)
         outcome = read_output(raw, field(item, "output"))
-        shown = self._content_mapper(item) if self._content_mapper is not None else None
-        if shown is not None:
-            outcome = msgspec.structs.replace(outcome, raw_output=None)
-        elif (declared := read_shown(field(item, "custom_data"))) is not None:
+        shown: tuple[c.Content, ...] | None = None
+        if (declared := read_shown(field(item, "custom_data"))) is not None:
             shown, result = declared
             outcome = msgspec.structs.replace(outcome, raw_output=result)
         self._calls.finish(call, outcome, shown)

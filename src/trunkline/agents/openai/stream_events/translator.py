@@ -24,7 +24,7 @@ from trunkline.agents.openai.stream_events.calls import Annotations, Calls, Call
 from trunkline.agents.openai.stream_events.fields import as_json, field, id_of, text_field
 from trunkline.agents.openai.stream_events.outputs import Outcome
 from trunkline.agents.openai.stream_events.responses import Responses
-from trunkline.agents.openai.stream_events.run_items import ContentMapper, RunItems
+from trunkline.agents.openai.stream_events.run_items import RunItems
 from trunkline.agents.openai.stream_events.stop_reasons import RunFacts
 from trunkline.agents.openai.stream_events.texts import SOURCE
 from trunkline.conversation import Conversation
@@ -62,23 +62,18 @@ class StreamTranslator:
         kind_mapper: KindMapper | None = None,
         annotations: Annotations | None = None,
         call_files: CallFiles | None = None,
-        content_mapper: ContentMapper | None = None,
-        provider: str | None = None,
         max_tokens: int | None = None,
         on_usage: Callable[[ev.TokenUsage], None] | None = None,
     ) -> None:
         """Make events for a turn; ``new_id`` gives message ids that are new in the session.
 
-        ``annotations`` gives what an MCP server says of a tool, ``content_mapper`` what is shown of an output
-        item. ``on_usage`` gets the usage of every response, with ``provider`` where the model does not name
-        its own. ``max_tokens`` is the limit of a response in the settings of the run.
+        ``annotations`` gives what an MCP server says of a tool. ``on_usage`` gets every usage.
+        ``max_tokens`` is the limit of a response in the settings of the run.
         """
         self.agent_name: str | None = None
         """The agent that speaks now."""
         self._turn_id = turn_id
         self._new_id = new_id
-        self._content_mapper = content_mapper
-        self._provider = provider
         self._max_tokens = max_tokens
         self._on_usage = on_usage or _ignore
         self._out: Out = []
@@ -159,7 +154,6 @@ class StreamTranslator:
             next_step=self._next_step,
             on_usage=self._on_usage,
             described=self._described,
-            provider=self._provider,
         )
         responses.max_tokens = self._max_tokens
         items = RunItems(
@@ -168,7 +162,6 @@ class StreamTranslator:
             responses,
             self._new_id,
             described=self._described,
-            content_mapper=self._content_mapper,
         )
         return _Lane(responses, items, facts)
 
