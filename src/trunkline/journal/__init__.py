@@ -4,7 +4,6 @@
 * ``blobs``: attachments and large outputs, by their digest, and which ones no record mentions
 * ``change_waiters``: wakes those who wait for a change of the journal, ours or another process's
 * ``codec``: records to rows and back
-* ``failures``: errors of SQLite with their cause and the next step
 * ``fair_queue``: what waits to be written, by session
 * ``file_health``: whether the file is there, whole, and has space
 * ``interface``: what every engine promises
@@ -12,16 +11,17 @@
 * ``leases``: claims, renews and releases leases, in SQL
 * ``memory``: the journal in memory
 * ``posted_commands``: what other processes post for the owner of a session, in SQL
-* ``readers``: the threads that read
+* ``reader_threads``: the threads that read
 * ``refusals``: what every engine refuses, and what it says
 * ``retention``: discards idle sessions, old turns and blobs in slices, one small commit after the other
 * ``search``: which texts of a session a search looks at, and when they match
 * ``sessions``: sessions and their records, in SQL: create, list, search, append, read
 * ``snapshots``: snapshots beside the records, in SQL
 * ``sqlite``: the journal in a file
+* ``sqlite_errors``: errors of SQLite with their cause and the next step
 * ``tables``: the tables of the SQLite file, and their migrations
 * ``trimming``: which old turns go when a session is too large
-* ``writer``: the one thread that writes, with group commit
+* ``writer_thread``: the one thread that writes, with group commit
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from trunkline.errors import Corrupt, JournalError
-from trunkline.journal.failures import damaged
+from trunkline.journal.sqlite_errors import damaged
 
 RESERVE = 32 * 2**20
 """How many bytes of the disk stay free: with less, nothing new is begun."""

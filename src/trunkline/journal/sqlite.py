@@ -1,8 +1,8 @@
 """The SQLite journal: one file, shared by the processes of one machine.
 
-Above are sessions; below are one thread that writes (``writer``), a few that read (``readers``) and
-what they do to the tables (``sessions``, ``leases`` ...). Nothing here blocks the event loop; it
-only asks for ``PRAGMA data_version``, which takes microseconds.
+Above are sessions; below are one thread that writes (``writer_thread``), a few that read (``reader_threads``)
+and what they do to the tables (``sessions``, ``leases`` ...). Nothing here blocks the event loop; it only
+asks for ``PRAGMA data_version``, which takes microseconds.
 
 Never put the file on a network disk: its locks and its shared memory need one machine.
 """
@@ -33,7 +33,6 @@ from trunkline.journal import (
 )
 from trunkline.journal.change_waiters import ChangeWaiters
 from trunkline.journal.codec import encode, pack
-from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
 from trunkline.journal.file_health import RESERVE, FileHealth, read_mark, write_mark
 from trunkline.journal.interface import (
@@ -48,9 +47,10 @@ from trunkline.journal.interface import (
     Snapshot,
 )
 from trunkline.journal.lease_clock import Moment, boot_id, lease_clock
-from trunkline.journal.readers import Readers
+from trunkline.journal.reader_threads import ReaderThreads
 from trunkline.journal.search import Query
-from trunkline.journal.writer import Writer
+from trunkline.journal.sqlite_errors import explain
+from trunkline.journal.writer_thread import WriterThread
 from trunkline.own_files import protect_own_file
 
 T = TypeVar("T")
@@ -62,8 +62,8 @@ _BLOBS = SessionKey("", "blobs")
 class _Engine(NamedTuple):
     """What is there while the journal is open."""
 
-    writer: Writer
-    readers: Readers
+    writer: WriterThread
+    readers: ReaderThreads
     waiters: ChangeWaiters
     probe: sqlite3.Connection
     health: FileHealth
@@ -134,10 +134,10 @@ class SqliteJournal:
         path = str(self._path)
         health = FileHealth(self._path, reserve=self._reserve)
         waiters = ChangeWaiters(partial(_data_version, probe))
-        writer = Writer(
+        writer = WriterThread(
             db, path, waiters.refresh, max_waiting=self._max_waiting, check_present=health.check_present
         )
-        readers = Readers(partial(self._connect, read_only=True), path, size=4)
+        readers = ReaderThreads(partial(self._connect, read_only=True), path, size=4)
         self._engine = _Engine(writer, readers, waiters, probe, health)
 
     def _prepare(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from trunkline.errors import JournalError
-from trunkline.journal.failures import damaged
+from trunkline.journal.sqlite_errors import damaged
 
 APPLICATION_ID = 0x74726B6C
 """``trkl``, in the header of every file of ours."""

@@ -13,11 +13,11 @@ import pytest
 from trunkline.errors import JournalError, SessionBusy
 from trunkline.journal.fair_queue import Work
 from trunkline.journal.tables import connect, make_file
-from trunkline.journal.writer import Writer
+from trunkline.journal.writer_thread import WriterThread
 
 
 class Bench(NamedTuple):
-    writer: Writer
+    writer: WriterThread
     statements: list[str]
     notified: list[threading.Thread]
     path: Path
@@ -33,7 +33,9 @@ async def bench(path: Path) -> AsyncIterator[Bench]:
     statements: list[str] = []
     notified: list[threading.Thread] = []
     db.set_trace_callback(statements.append)
-    writer = Writer(db, "notes.db", lambda: notified.append(threading.current_thread()), max_waiting=1000)
+    writer = WriterThread(
+        db, "notes.db", lambda: notified.append(threading.current_thread()), max_waiting=1000
+    )
     yield Bench(writer, statements, notified, path)
     await asyncio.to_thread(writer.stop)
 
@@ -136,8 +138,8 @@ def test_a_loop_that_is_gone_does_not_stop_the_writing(path: Path) -> None:
         assert go_on.wait(10)
         return note("late")(db)
 
-    async def leave_early() -> Writer:
-        writer = Writer(connect(path, timeout=1), "notes.db", lambda: None, max_waiting=1000)
+    async def leave_early() -> WriterThread:
+        writer = WriterThread(connect(path, timeout=1), "notes.db", lambda: None, max_waiting=1000)
         writer.submit(late)
         await asyncio.to_thread(begun.wait, 10)
         return writer

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import Corrupt
-from trunkline.journal.readers import Readers
+from trunkline.journal.reader_threads import ReaderThreads
 
 
 async def test_a_connection_whose_work_failed_halfway_reads_what_was_written_since(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ async def test_a_connection_whose_work_failed_halfway_reads_what_was_written_sin
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("CREATE TABLE words (word)")
         db.executemany("INSERT INTO words VALUES (?)", [("one",), ("two",)])
-        readers = Readers(lambda: sqlite3.connect(path, check_same_thread=False), str(path), size=1)
+        readers = ReaderThreads(lambda: sqlite3.connect(path, check_same_thread=False), str(path), size=1)
 
         def fail(reader: sqlite3.Connection) -> None:
             rows = reader.execute("SELECT word FROM words")

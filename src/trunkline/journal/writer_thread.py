@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from trunkline.errors import JournalError, TrunklineError
-from trunkline.journal.failures import explain, is_everyones
 from trunkline.journal.fair_queue import NOBODY, FairQueue, Job, Work
 from trunkline.journal.interface import SessionKey
+from trunkline.journal.sqlite_errors import explain, is_everyones
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class _Outcome(NamedTuple):
     error: TrunklineError | None = None
 
 
-class Writer:
+class WriterThread:
     """Runs work on its connection, each session's in order, and tells the loop once per commit."""
 
     def __init__(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import Corrupt, Fenced, JournalError
-from trunkline.journal.failures import explain, is_everyones
+from trunkline.journal.sqlite_errors import explain, is_everyones
 
 
 def read_only(path: Path) -> None:

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from trunkline.journal.failures import explain
+from trunkline.journal.sqlite_errors import explain
 
 T = TypeVar("T")
 
 
-class Readers:
+class ReaderThreads:
     """Runs work on whichever connection is free; there are never more than ``size``."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], path: str, *, size: int) -> None:
