@@ -4,6 +4,7 @@
 * ``agents``: the served agents, each with its hub, all on one journal
 * ``app``: front ends behind a gate, as an ASGI app
 * ``asgi``: ``asgi()``, and the list of all front ends
+* ``connections``: how many connections there may be, and which are ended for being slow or not read
 * ``errors``: what a refused request is answered
 * ``event_stream``: events as one response, until they end or the client stops reading
 * ``limits``: the limits of the server, each with a safe default
