@@ -1,7 +1,7 @@
 """Agents: the interface that every source of events has, and what makes agents of objects and addresses.
 
 * ``acp``: agents that speak ACP, as processes
-* ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
+* ``adapt``: makes an agent of an object: ours, a function, a factory (one for each session), an adapter's
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``
 * ``import_hints``: what to do about an import that failed in a user's file

@@ -8,7 +8,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``command_lines``: which programs a command may run, for rules that deny or ask, and whether it can be told
 * ``diffs``: what an edit, a write or a patch changes in files
 * ``environment_marks``: variables that only say who runs a command
-* ``file_names``: the names of files for completion
+* ``file_completion``: the names of files for completion behind an @
 * ``files``: reads, writes, lists and removes files; their sizes, text and newlines
 * ``guard``: what files and terminals ask before an agent's access
 * ``launch_checks``: what a command must be before it is started: words, folder, variables, limits

@@ -28,7 +28,7 @@ from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.transports.process.own_exit_processes import end_descendants
 from trunkline.transports.process.own_exit_threads import run_async
-from trunkline.workspace.file_names import find_file_names
+from trunkline.workspace.file_completion import find_file_names
 from trunkline.workspace.policy import Policy
 
 _TOUR = ("hello", "/tools", "/permission", "a", "/plan", "/subagents")

@@ -13,7 +13,7 @@ from trunkline.errors import PeerError
 from trunkline.server.agents import ServedAgents
 from trunkline.server.responses import json_response
 from trunkline.server.security.tokens import access_of
-from trunkline.workspace.file_names import find_file_names
+from trunkline.workspace.file_completion import find_file_names
 
 _LONGEST = 500
 _AT_ONCE = 4

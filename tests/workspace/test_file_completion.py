@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.workspace import file_names
-from trunkline.workspace.file_names import find_file_names
+from trunkline.workspace import file_completion
+from trunkline.workspace.file_completion import find_file_names
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(
     secret = tmp_path / "secret"
     (secret / "app").mkdir(parents=True)
     (secret / "key.txt").write_text("x")
-    entries = file_names._entries  # pyright: ignore[reportPrivateUsage]
+    entries = file_completion._entries  # pyright: ignore[reportPrivateUsage]
 
     def swapping(roots: object, place: object) -> object:
         found = entries(roots, place)  # pyright: ignore[reportArgumentType]
@@ -63,12 +63,12 @@ def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(
             (folder / "src").symlink_to(secret)
         return found
 
-    monkeypatch.setattr(file_names, "_entries", swapping)
+    monkeypatch.setattr(file_completion, "_entries", swapping)
     assert not [name for name in find_file_names([str(folder)], "") if "key" in name]
 
 
 def test_a_large_folder_is_searched_up_to_a_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_names, "_MOST_ENTRIES", 10)
+    monkeypatch.setattr(file_completion, "_MOST_ENTRIES", 10)
     many = folder / "many"
     many.mkdir()
     for number in range(40):
