@@ -136,12 +136,6 @@ def test_messages_keep_the_order_in_which_they_began() -> None:
     assert folded.messages[2].lane == "x"
 
 
-def test_a_message_is_found_by_its_id() -> None:
-    folded = fold([text("a")])
-    assert folded.message("m1") is folded.messages[0]
-    assert folded.message("m2") is None
-
-
 def test_a_user_message_may_be_said_again_in_full() -> None:
     folded = fold([user("u1", "draft", trusted=False), user("u1", "final")])
     assert texts(folded) == [("u1", "final")]

@@ -1,41 +1,19 @@
 """The official AG-UI client in node, as a page that a test tells what to do."""
 
-import asyncio
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.peers.node_process import JsonObject, NodeProcess
 from tests.server.running_server import BEARER
 
-SECONDS = 30.0
-JsonObject = dict[str, Any]
 
-
-class Browser:
+class Browser(NodeProcess):
     """A node process that holds any number of pages."""
 
     def __init__(self, root: Path) -> None:
-        """StartTurn node."""
-        self._process = subprocess.Popen(
-            ["node", str(root / "tests/peers/node/agui.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def close(self) -> None:
-        """End node."""
-        self._process.communicate(timeout=SECONDS)
-
-    async def order(self, **order: Any) -> JsonObject:
-        """Have one thing done and give the report."""
-        async with asyncio.timeout(SECONDS):
-            return json.loads(await asyncio.to_thread(self._exchange, json.dumps(order).encode() + b"\n"))
-
-    def _exchange(self, line: bytes) -> bytes:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
-        return self._process.stdout.readline()
+        """Start node."""
+        super().__init__(str(root / "tests/peers/node/agui.mjs"))
 
 
 class Page:

@@ -1,33 +1,20 @@
 """Chats of the real AI SDK in node, which a test tells what to do: useChat without React."""
 
-import asyncio
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from tests.peers.aisdk import VERSIONS, installed
+from tests.peers.node_process import JsonObject, NodeProcess
 from tests.server.running_server import BEARER
 
-SECONDS = 30.0
-JsonObject = dict[str, Any]
 
-
-class ChatPages:
+class ChatPages(NodeProcess):
     """A node process that holds any number of chats, of any version."""
 
     def __init__(self, root: Path) -> None:
         folders = [installed(root, version) for version in VERSIONS]
-        self._process = subprocess.Popen(
-            ["node", "--experimental-websocket", str(root / "tests/peers/node/aisdk_chat.mjs"), *folders],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        super().__init__("--experimental-websocket", str(root / "tests/peers/node/aisdk_chat.mjs"), *folders)
         self._count = 0
-
-    def close(self) -> None:
-        """End node."""
-        self._process.communicate(timeout=SECONDS)
 
     async def open(self, server: Any, chat: str = "c1", *, version: int = 7, **fields: Any) -> "ChatPage":
         """Open a chat in a page of its own; ``server`` is the address, as ``http://host:port``."""
@@ -42,18 +29,9 @@ class ChatPages:
 
     async def order(self, **order: Any) -> JsonObject:
         """Have one thing done and give the report."""
-        async with asyncio.timeout(SECONDS):
-            line = await asyncio.to_thread(self._exchange, json.dumps(order).encode() + b"\n")
-        report: JsonObject = json.loads(line)
+        report = await super().order(**order)
         assert "failure" not in report, report["failure"]
         return report
-
-    def _exchange(self, line: bytes) -> bytes:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(line)
-        self._process.stdin.flush()
-        return self._process.stdout.readline()
 
 
 class ChatPage:

@@ -28,7 +28,6 @@ ABLE: dict[str, Any] = {
 """A client that can do everything."""
 
 Driver = Sequence[str]
-Heard = list[dict[str, Any]]
 JsonObject = dict[str, Any]
 
 

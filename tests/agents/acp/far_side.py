@@ -7,11 +7,12 @@ function, so that a test says what the agent asks and sees what it gets.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.hubs import WAIT, soon
+from tests.hubs import WAIT, collect, events_of, hub_for, only, soon
 from trunkline import events as ev
 from trunkline.agents.acp.requests.permission_requests import Permission
 from trunkline.agents.acp.requests.session_requests import AgentRequests
@@ -25,6 +26,7 @@ from trunkline.session.context import TurnContext
 from trunkline.session.session import Session
 from trunkline.session.view import SessionView
 from trunkline.transports.memory import MemoryTransport
+from trunkline.workspace import Policy
 
 SESSION = "native-1"
 
@@ -162,3 +164,14 @@ def choose(session: Session, option_id: str, by: str = "person") -> Callable[[ev
         await session.answer(Answer(question_id=asked.question_id, option_id=option_id, by=by))
 
     return answer
+
+
+async def run(
+    folder: Path, script: Any, *, policy: Policy | None = None, answer: str = "allow_once"
+) -> list[ev.AnyEvent]:
+    """Run one turn of a script in a folder."""
+    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
+        session = await hub.create(cwd=str(folder))
+        shown = await collect(session, "go", {ev.Asked: choose(session, answer)})
+        assert [event.message for event in only(shown, ev.TurnFailed)] == []
+        return await events_of(session)

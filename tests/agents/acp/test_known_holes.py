@@ -6,13 +6,15 @@ The numbers are those of the public reports. Servers have tests of their own for
 
 import os
 import stat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agents.acp.far_side import Far, ScriptedAgent, choose, refused
-from tests.hubs import collect, events_of, hub_for, only
+from tests.agents.acp.far_side import run as run_script
+from tests.hubs import collect, hub_for, only
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.journal import open_journal
@@ -21,16 +23,8 @@ from trunkline.questions import Option, Permission
 from trunkline.workspace import Policy, Rule
 from trunkline.workspace.policy_file import load_policy
 
-
-async def run(
-    folder: Path, script: Any, *, policy: Policy | None = None, answer: str = "reject_once"
-) -> list[ev.AnyEvent]:
-    """Run one turn of a script in a folder; what is asked is refused."""
-    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
-        session = await hub.create(cwd=str(folder))
-        shown = await collect(session, "go", {ev.Asked: choose(session, answer)})
-        assert [event.message for event in only(shown, ev.TurnFailed)] == []
-        return await events_of(session)
+run = partial(run_script, answer="reject_once")
+"""Run one turn of a script in a folder; what is asked is refused."""
 
 
 @pytest.fixture

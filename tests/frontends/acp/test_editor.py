@@ -16,8 +16,6 @@ from trunkline.errors import Denied, WorkspaceError
 from trunkline.session.context import TurnContext
 from trunkline.workspace import Policy
 
-TEXT = [{"type": "text", "text": "hi"}]
-
 
 async def test_files_are_the_editors_and_stay_inside_the_session(tmp_path: Path) -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:

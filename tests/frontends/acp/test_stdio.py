@@ -1,15 +1,13 @@
 """Serving an agent from Python, and a TARGET with a journal of its own, to the process that started us."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from trunkline.conformance.acp.stdio_client import StdioClient, text
-
-Serve = Callable[[str], StdioClient]
 
 PROGRAM = """
 import trunkline

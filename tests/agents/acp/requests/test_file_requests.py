@@ -6,24 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.agents.acp.far_side import Far, ScriptedAgent, choose, refused
+from tests.agents.acp.far_side import Far, ScriptedAgent, refused, run
 from tests.hubs import collect, events_of, hub_for, only
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.content import DiffBlock
 from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.workspace import Policy, Rule
-
-
-async def run(
-    folder: Path, script: Any, *, policy: Policy | None = None, answer: str = "allow_once"
-) -> list[ev.AnyEvent]:
-    """Run one turn of a script in a folder."""
-    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
-        session = await hub.create(cwd=str(folder))
-        shown = await collect(session, "go", {ev.Asked: choose(session, answer)})
-        assert [event.message for event in only(shown, ev.TurnFailed)] == []
-        return await events_of(session)
 
 
 async def test_lines_are_counted_from_one(tmp_path: Path) -> None:

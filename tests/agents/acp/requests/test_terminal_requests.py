@@ -6,25 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.agents.acp.far_side import Far, ScriptedAgent, choose, refused
-from tests.hubs import collect, events_of, hub_for, only, until
+from tests.agents.acp.far_side import Far, ScriptedAgent, choose, refused, run
+from tests.hubs import collect, hub_for, only, until
 from tests.process_state import is_alive
 from trunkline import events as ev
 from trunkline.agents.acp.requests import terminal_requests
 from trunkline.commands import Prompt
 from trunkline.folding import fold
 from trunkline.workspace import Policy, Rule
-
-
-async def run(
-    folder: Path, script: Any, *, policy: Policy | None = None, answer: str = "allow_once"
-) -> list[ev.AnyEvent]:
-    """Run one turn of a script in a folder."""
-    async with hub_for(ScriptedAgent(script), policy=policy) as hub:
-        session = await hub.create(cwd=str(folder))
-        shown = await collect(session, "go", {ev.Asked: choose(session, answer)})
-        assert [event.message for event in only(shown, ev.TurnFailed)] == []
-        return await events_of(session)
 
 
 async def printed(far: Far, **params: Any) -> tuple[str, Any]:

@@ -10,8 +10,6 @@ from trunkline.agents.openai.stream_events.outputs import Outcome
 from trunkline.conversation import Call
 from trunkline.tools.call_files import CallFiles
 
-WRITE = CallItem(native_id="c1", name="write_file", input={"path": "a", "content": "new"})
-
 
 class Told:
     """Calls, and the events that they gave."""

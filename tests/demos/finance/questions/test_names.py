@@ -3,8 +3,6 @@ from tests.demos.finance.questions.vocabulary import WORDS
 
 from trunkline.demos.finance.questions.names import Vocabulary, find_names, near_names, simplify
 
-NONE: frozenset[str] = frozenset()
-
 
 def names(text: str, vocabulary: Vocabulary = WORDS) -> list[tuple[str, str]]:
     return [(name.kind, name.value) for name in find_names(text, vocabulary, frozenset({"spend", "last"}))]
