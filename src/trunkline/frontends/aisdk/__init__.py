@@ -1,9 +1,8 @@
 """The AI SDK front end: serves sessions to pages built on useChat.
 
-* ``budget``: bounds what parts cost that are sent whole each time they change
+* ``acp_conversion``: ACP's updates and the AI SDK's messages, one by one
 * ``chat_request``: reads the requests of useChat
 * ``content_parts``: content blocks as parts of a message
-* ``convert``: ACP's updates and the AI SDK's messages, one by one
 * ``decoder``: what a request means for a session; pure
 * ``encoder``: neutral events to the chunks of a UI message stream; pure (words: ``protocols.aisdk.wire``)
 * ``endpoint``: opens the responses of pages on the turns of a session
@@ -24,6 +23,7 @@
 * ``subagents``: subagents as data parts with messages of their own
 * ``terminals``: what terminals have printed
 * ``text_parts``: text and reasoning parts of one message, and its steps
+* ``throttle``: holds back parts that are sent whole each time they change
 * ``tool_calls``: one tool call on the wire
 * ``user_parts``: what a person sent, as content for an agent
 """
@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING
 from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from trunkline.frontends.aisdk.chat_request import ChatRequest
-    from trunkline.frontends.aisdk.convert import (
+    from trunkline.frontends.aisdk.acp_conversion import (
         StreamState,
         map_tool_status,
         session_update_to_chunks,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         tool_call_to_ui_part,
         ui_message_to_content_blocks,
     )
+    from trunkline.frontends.aisdk.chat_request import ChatRequest
     from trunkline.frontends.aisdk.decoder import read_chat_request
     from trunkline.frontends.aisdk.encoder import AisdkEncoder
     from trunkline.frontends.aisdk.endpoint import AisdkEndpoint
@@ -78,15 +78,15 @@ __getattr__, __dir__ = lazy_names(
         "AisdkOptions": "trunkline.frontends.aisdk.options",
         "AisdkResponse": "trunkline.frontends.aisdk.run",
         "ChatRequest": "trunkline.frontends.aisdk.chat_request",
-        "StreamState": "trunkline.frontends.aisdk.convert",
+        "StreamState": "trunkline.frontends.aisdk.acp_conversion",
         "create_ui_message": "trunkline.frontends.aisdk.message_ids",
         "fold_ui_messages": "trunkline.frontends.aisdk.messages",
         "generate_message_id": "trunkline.frontends.aisdk.message_ids",
-        "map_tool_status": "trunkline.frontends.aisdk.convert",
+        "map_tool_status": "trunkline.frontends.aisdk.acp_conversion",
         "read_chat_request": "trunkline.frontends.aisdk.decoder",
-        "session_update_to_chunks": "trunkline.frontends.aisdk.convert",
-        "session_update_to_part": "trunkline.frontends.aisdk.convert",
-        "tool_call_to_ui_part": "trunkline.frontends.aisdk.convert",
-        "ui_message_to_content_blocks": "trunkline.frontends.aisdk.convert",
+        "session_update_to_chunks": "trunkline.frontends.aisdk.acp_conversion",
+        "session_update_to_part": "trunkline.frontends.aisdk.acp_conversion",
+        "tool_call_to_ui_part": "trunkline.frontends.aisdk.acp_conversion",
+        "ui_message_to_content_blocks": "trunkline.frontends.aisdk.acp_conversion",
     },
 )

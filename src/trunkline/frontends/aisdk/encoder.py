@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
-from trunkline.frontends.aisdk.budget import Budget
 from trunkline.frontends.aisdk.content_parts import user_part
 from trunkline.frontends.aisdk.lane_encoder import LaneEncoder
 from trunkline.frontends.aisdk.metadata import usage_metadata
@@ -21,6 +20,7 @@ from trunkline.frontends.aisdk.options import AisdkOptions
 from trunkline.frontends.aisdk.questions import approval_about, is_approved, permission_part, question_part
 from trunkline.frontends.aisdk.subagents import Subagents
 from trunkline.frontends.aisdk.terminals import Terminals
+from trunkline.frontends.aisdk.throttle import Throttle
 from trunkline.frontends.aisdk.tool_calls import CallView
 from trunkline.json_patch import PatchError, apply_patch
 from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, finish_reason, version_of
@@ -65,14 +65,14 @@ class AisdkEncoder:
         self._metadata = {"turnId": message_id, **(metadata or {})}
         self._state = state
         self._at = 0.0
-        self._budget = Budget()
+        self._throttle = Throttle()
         self._terminals = Terminals()
         self._tells_answers = self._version.tells_answers or folds
         self._main = LaneEncoder(
             self._options,
             self._version,
             self._terminals,
-            lambda key, render: self._budget.offer(key, render, self._at),
+            lambda key, render: self._throttle.offer(key, render, self._at),
             client_tools=client_tools,
             is_bare=is_bare,
             tells_answers=self._tells_answers,
@@ -114,12 +114,12 @@ class AisdkEncoder:
         """Give what one event is on this wire."""
         event = entry.event
         self._at = entry.at
-        waits = self._budget.is_waiting
+        waits = self._throttle.is_waiting
         if type(event) is ev.Text and event.lane is None and not waits:
             parts = self._parts
             if event.message_id == parts.text_id and event.delta and not event.meta:
                 return [{"type": "text-delta", "id": parts.part_id, "delta": event.delta}]
-        out = self._budget.due(entry.at) if waits else []
+        out = self._throttle.due(entry.at) if waits else []
         handle = self._handlers.get(type(event))
         if handle is None and not LaneEncoder.knows(type(event)):
             return out
@@ -137,7 +137,7 @@ class AisdkEncoder:
     def feed_all(self, entries: Sequence[Entry]) -> Out:
         """Give what several events are: the shorter way for pieces of one text, which nearly all are."""
         out: Out = []
-        parts, budget = self._parts, self._budget
+        parts, throttle = self._parts, self._throttle
         for entry in entries:
             event = entry.event
             if (
@@ -146,7 +146,7 @@ class AisdkEncoder:
                 and event.lane is None
                 and event.delta
                 and not event.meta
-                and not budget.is_waiting
+                and not throttle.is_waiting
             ):
                 self._at = entry.at
                 out.append({"type": "text-delta", "id": parts.part_id, "delta": event.delta})
@@ -177,7 +177,7 @@ class AisdkEncoder:
         return self._main.next_step(always=True)
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
-        out = [*self._budget.flush(), *self._parts.close()]
+        out = [*self._throttle.flush(), *self._parts.close()]
         waiting = [self._questions[key] for key in event.question_ids if key in self._questions]
         if self._version.asks_approval and not self._version.tells_answers:
             # The answer to one that is asked earlier could come in this stream, which cannot tell it.
@@ -217,7 +217,7 @@ class AisdkEncoder:
 
     def _end(self, reason: str, terminal: Chunk, about: Mapping[str, Any] | None = None) -> Out:
         """Close everything, and end the response."""
-        out = [*self._budget.flush(), *self._main.end(reason)]
+        out = [*self._throttle.flush(), *self._main.end(reason)]
         out += [self._subagents.part(lane) for lane in self._subagents.end_all(reason)]
         out += self._parts.end_step()
         if about is not None:
@@ -255,13 +255,13 @@ class AisdkEncoder:
         shown, passing = self._subagents.feed(lane, event)
         out += passing
         if isinstance(event, ev.Text | ev.Thought | ev.ToolInput):
-            return out + self._budget.offer(
+            return out + self._throttle.offer(
                 f"subagent:{shown}", lambda: [self._subagents.part(shown)], self._at
             )
         return out if passing else out + self._show_subagent(shown)
 
     def _show_subagent(self, lane: str) -> Out:
-        return self._budget.now(f"subagent:{lane}", [self._subagents.part(lane)])
+        return self._throttle.now(f"subagent:{lane}", [self._subagents.part(lane)])
 
     # -- asking ------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.aisdk.convert import (
+from trunkline.frontends.aisdk.acp_conversion import (
     StreamState,
     map_tool_status,
     session_update_to_chunks,

@@ -1,4 +1,4 @@
-"""Bounds what parts cost that are sent whole each time they change: printed output, terminals, subagents."""
+"""Holds back parts that are sent whole each time they change: printed output, terminals, subagents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from trunkline.protocols.aisdk.wire import Chunk, encode
 
-__all__ = ["Budget"]
+__all__ = ["Throttle"]
 
 Out = list[Chunk]
 
@@ -16,7 +16,7 @@ _PER_SECOND = 262_144.0
 """Bytes that may be sent in the long run."""
 
 
-class Budget:
+class Throttle:
     """Sends what fits, and keeps the newest of the rest for later; time is that of the records."""
 
     def __init__(self) -> None:
