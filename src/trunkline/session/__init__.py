@@ -3,6 +3,7 @@
 * ``background_tasks``: the tasks that run beside a turn
 * ``base_session``: what a session offers in every process: reading it and sending it commands
 * ``context``: ``TurnContext``: what an agent can do
+* ``edited_arguments``: arguments that a person edited: the call as it is made then, and as it is shown
 * ``form_answers``: checks a filled-in form against its schema
 * ``handles``: a running call, the shared state and waiting, for agents
 * ``history``: what a session knows of its past: turns, open state, snapshots
@@ -13,7 +14,7 @@
 * ``journal_polling``: follows what other processes write and post, and how often it looks
 * ``lease_renewal``: renews leases, and says which ones are lost
 * ``owners``: how a process claims a session, keeps it and gives it up
-* ``permissions``: policy and earlier answers, and arguments that a person edited
+* ``permissions``: what the policy and earlier answers say of a call
 * ``questions``: open questions: first answer, expiry, withdrawal
 * ``receipts``: what became of the prompts that were accepted, and where turns begin
 * ``remote_commands``: commands that another process carries out: the way there, and what comes back

@@ -30,11 +30,11 @@ from trunkline.questions import (
     default_options,
     name_coverage,
 )
+from trunkline.session.edited_arguments import approved_call, with_edited
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
-from trunkline.session.permissions import Approval, Decision, Edited, ToolRequest, command_block
+from trunkline.session.permissions import Approval, Decision, ToolRequest, command_block
 from trunkline.session.turn_interface import TurnInterface
 from trunkline.session.view import SessionView
-from trunkline.workspace.always import command_in
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -318,8 +318,9 @@ class TurnContext:
             return decision
         if decision.by != "policy":
             # What the policy allows here may be another call to a rule that asks: only a person answers that.
-            self.approve(self._edited_request(request, decision.input))
-        self.emit(self._approval(request, decision, blocks, lane))
+            self.approve(with_edited(request, decision.input))
+        title = self._titles.get(call_id, "")
+        self.emit(approved_call(request, decision, title=title, content=blocks, lane=lane))
         if own:
             self._turn.hold(call_id)
         # What was approved is in the journal before it is done.
@@ -340,38 +341,12 @@ class TurnContext:
         )
         self.remember(covers, decision)
         if decision and input != request.input:
-            changed = self._edited_request(request, input)
+            changed = with_edited(request, input)
             judged = self._turn.permissions.decide(changed)
             if judged is not None and not judged and judged.by == "policy":
                 self.record(changed, judged)
                 return judged
         return decision
-
-    def _edited_request(self, request: ToolRequest, input: Any) -> ToolRequest:
-        """The request with the arguments that a person put in the place of the agent's."""
-        if input == request.input:
-            return request
-        edited = Edited(request.input, input)
-        command = None if request.command == command_in(request.input) else request.command
-        paths = tuple(edited.path(path) for path in request.paths)
-        return msgspec.structs.replace(request, input=input, paths=paths, command=command)
-
-    def _approval(
-        self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...], lane: str | None
-    ) -> ev.ToolUpdate:
-        """The update of an approved call; one whose arguments were edited shows the new ones."""
-        if decision.input == request.input:
-            return ev.ToolUpdate(lane=lane, call_id=request.call_id, status="in_progress")
-        edited = Edited(request.input, decision.input)
-        return ev.ToolUpdate(
-            lane=lane,
-            call_id=request.call_id,
-            status="in_progress",
-            input=decision.input,
-            title=edited.sentence(self._titles.get(request.call_id, "")) or None,
-            locations=_locations(edited.path(path) for path in request.paths),
-            content=tuple(edited.block(block) for block in blocks) or None,
-        )
 
     def approve(self, request: ToolRequest) -> None:
         """Count the accesses of a call as approved by a person: this turn does not ask about them again."""

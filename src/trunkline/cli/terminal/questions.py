@@ -16,8 +16,8 @@ from trunkline.errors import InvalidCommand
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
 from trunkline.safe_text import escape, escape_json, reveal, safe_title
+from trunkline.session.edited_arguments import EditedArguments
 from trunkline.session.form_answers import check_form_answer
-from trunkline.session.permissions import Edited
 
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
 _EDIT = "e"
@@ -224,7 +224,7 @@ def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | 
         return []
     if edited is None:
         return lines_of_proposal(call, question.message)
-    changed = Edited(call.input, edited)
+    changed = EditedArguments(call.input, edited)
     call = replace(
         call,
         input=edited,
