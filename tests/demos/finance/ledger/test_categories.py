@@ -10,7 +10,7 @@ from trunkline.demos.finance.ledger.categories import (
     find_keyword,
     is_refund_text,
 )
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.words import fold
 
 

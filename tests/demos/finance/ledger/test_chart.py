@@ -10,7 +10,7 @@ from PIL import Image
 
 from trunkline.demos.finance.ledger import chart
 from trunkline.demos.finance.ledger.chart import MAX_BARS, Bar, bar_chart_png, text_bars
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 
 BARS = [Bar("Groceries", 58158, "EUR"), Bar("Coffee", 3745, "EUR"), Bar("Clothes", -5000, "EUR")]
 

@@ -18,7 +18,7 @@ from trunkline.demos.finance.ledger.database import (
     default_url,
     parse_database_url,
 )
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.schema import VERSION, migrate
 from trunkline.own_files import own_file
 from trunkline.state_files import state_folder

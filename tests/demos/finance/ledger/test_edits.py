@@ -17,7 +17,7 @@ from trunkline.demos.finance.ledger.edits import (
     uncategorized,
     undo_edit,
 )
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.results import month_of
 from trunkline.demos.finance.ledger.selection import Filters
 

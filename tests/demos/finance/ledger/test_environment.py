@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.demos.finance.ledger.environment import environment
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 
 
 def test_the_file_never_overrides_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

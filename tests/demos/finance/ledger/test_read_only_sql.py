@@ -15,7 +15,7 @@ from trunkline.demos.finance.ledger.analysis.spending import spend
 from trunkline.demos.finance.ledger.database import MEMORY, Ledger
 from trunkline.demos.finance.ledger.dataset import ACCOUNTS
 from trunkline.demos.finance.ledger.demo import seed_demo
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.read_only_sql import (
     MAX_CELL,
     MAX_QUERY,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from trunkline.demos.finance.ledger import schema
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.schema import VERSION, migrate
 from trunkline.demos.finance.ledger.sql_views import VIEWS
 

@@ -15,7 +15,7 @@ a refund lowers the charge that it belongs to, and currencies are never added.
 * ``demo``: puts the made-up data into an empty ledger
 * ``edits``: a person's changes: plan, apply, undo
 * ``environment``: the variables of the process and of a file ``.env``
-* ``failures``: what went wrong with the file, with the next step
+* ``errors``: what went wrong with the file, with the next step
 * ``masking``: hides account and card numbers
 * ``merchant_names``: the merchants that come with the package
 * ``merchants``: merchants' names out of bank descriptions

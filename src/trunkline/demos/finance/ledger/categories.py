@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trunkline.demos.finance.ledger.category_words import CARD_PAID, KEYWORDS, REFUNDS, Keyword
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.schema import UNCATEGORIZED
 from trunkline.demos.finance.ledger.words import WordIndex, contains, fold
 from trunkline.errors import did_you_mean

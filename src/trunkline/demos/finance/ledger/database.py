@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trunkline.demos.finance.ledger.environment import environment
-from trunkline.demos.finance.ledger.failures import LedgerError, explain
+from trunkline.demos.finance.ledger.errors import LedgerError, explain
 from trunkline.demos.finance.ledger.schema import migrate
 from trunkline.own_files import protect_own_file
 from trunkline.state_files import state_folder

@@ -16,7 +16,7 @@ import msgspec
 from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.category_rules import merchant_pattern
 from trunkline.demos.finance.ledger.classification import classify
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.masking import mask_text
 from trunkline.demos.finance.ledger.results import Period, format_amount
 from trunkline.demos.finance.ledger.selection import EVERYTHING, Filters, Value, conditions

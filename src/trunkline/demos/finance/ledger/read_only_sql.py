@@ -22,7 +22,7 @@ from contextlib import closing
 import msgspec
 
 from trunkline.demos.finance.ledger.database import Ledger
-from trunkline.demos.finance.ledger.failures import LedgerError, explain
+from trunkline.demos.finance.ledger.errors import LedgerError, explain
 from trunkline.demos.finance.ledger.masking import mask_number, mask_text
 from trunkline.demos.finance.ledger.sql_views import VIEWS, VISIBLE
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.sql_views import VIEWS
 
 APPLICATION_ID = 0x74726B66

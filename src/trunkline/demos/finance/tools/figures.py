@@ -25,7 +25,7 @@ from trunkline.demos.finance.ledger.analysis.unusual import unusual_charges as r
 from trunkline.demos.finance.ledger.analysis.why import why
 from trunkline.demos.finance.ledger.categories import find_category
 from trunkline.demos.finance.ledger.database import Ledger
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.results import Period, decimals, month_of
 from trunkline.demos.finance.ledger.selection import Filters
 from trunkline.demos.finance.questions.periods import BEGINNING

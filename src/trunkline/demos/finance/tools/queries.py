@@ -11,7 +11,7 @@ from trunkline.content import ImageBlock, TextBlock
 from trunkline.demos.finance.ledger.analysis.spending import IN_TIME, spend
 from trunkline.demos.finance.ledger.chart import Bar, bar_chart_png, text_bars
 from trunkline.demos.finance.ledger.database import Ledger
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.read_only_sql import run_sql as run_read_only
 from trunkline.demos.finance.questions.periods import describe_period
 from trunkline.demos.finance.tools.documents import spending_document

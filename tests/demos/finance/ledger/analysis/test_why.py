@@ -5,7 +5,7 @@ from tests.demos.finance.ledger.ledgers import ledger_of
 
 from trunkline.demos.finance.ledger.analysis.why import why
 from trunkline.demos.finance.ledger.classification import classify
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import msgspec
 
 from trunkline.demos.finance.ledger.categories import find_card_payment, find_keyword
 from trunkline.demos.finance.ledger.category_rules import Rule, RuleBook
-from trunkline.demos.finance.ledger.failures import LedgerError
+from trunkline.demos.finance.ledger.errors import LedgerError
 from trunkline.demos.finance.ledger.merchants import find_merchant
 from trunkline.demos.finance.ledger.results import format_amount
 from trunkline.demos.finance.ledger.words import fold
