@@ -34,8 +34,7 @@ quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about 
 
 # The checks need nothing but Python's packages: they run while those of the peers come.
 test: ## all checks and tests, with the coverage gate
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync setup check collect
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory --jobs=3 setup check collect unit
 	@$(MAKE) --no-print-directory --jobs=2 whole other-python
 
 check: $(VENV)/.dev ## lint, format, types and import contracts
@@ -44,16 +43,22 @@ check: $(VENV)/.dev ## lint, format, types and import contracts
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-# What drives whole programs is not measured: that would hide what no test looks at by itself.
-WHOLE := $(addprefix tests/,browser faults peers test_agui_examples.py test_bench.py test_docs.py test_examples.py test_imports.py)
+# What drives whole programs is not measured: that would hide what no test looks at by itself. What takes
+# longest begins first, so that no worker waits for another in the end.
+WHOLE := $(addprefix tests/,test_docs.py test_bench.py test_examples.py faults peers browser test_agui_examples.py test_imports.py)
 # These say once more, at length or with a program for each case, what other tests measure.
 LONG := tests/demos/finance/test_langchain.py::test_the_langchain_variant_is_the_plain_agent \
 	tests/demos/finance/test_openai.py::test_the_openai_variant_is_the_plain_agent \
-	$(addprefix tests/,agents/langchain/hosted/test_same_fold.py agents/langchain/test_fold_oracle.py \
-	agents/langchain/test_usage_over_acp.py cli/test_help_examples.py \
-	cli/new/test_command.py::test_the_tests_that_are_made_pass \
-	cli/new/test_command.py::test_what_is_made_answers_at_once_and_goes_on \
-	demos/finance/test_documented_questions.py server/test_acp_conformance.py server/test_principals.py)
+	tests/cli/new/test_command.py::test_the_tests_that_are_made_pass \
+	tests/cli/new/test_command.py::test_what_is_made_answers_at_once_and_goes_on \
+	$(addprefix tests/agents/,acp/splice/test_shared_sessions.py openai/test_fold_oracle.py openai/stream_events/test_fold_oracle.py) \
+	$(addprefix tests/agents/langchain/,callbacks/test_begin_run.py hosted/test_same_fold.py providers \
+	test_fold_oracle.py test_usage_over_acp.py test_usage_over_agui.py) \
+	$(addprefix tests/cli/,chat/test_first_use.py chat/test_follower.py diagnosis/test_doctor.py terminal/test_line_editor.py \
+	test_agents.py test_cli.py test_first_launch.py test_help_examples.py test_tab_suggestions.py) \
+	$(addprefix tests/,demos/finance/ledger/analysis/test_spending.py demos/finance/test_documented_questions.py \
+	frontends/agui/test_langchain.py frontends/agui/test_scenarios.py server/test_acp_conformance.py \
+	server/test_principals.py server/test_scopes.py)
 # Of these tests the programs that they start are measured too: the command line and what serves stdin.
 PROGRAMS := $(addprefix tests/,cli frontends/acp/test_manual.py frontends/acp/test_stdio.py agents/acp/splice/test_stdio.py tools/mcp_server)
 # More than there are cores: half of the time a test waits for something.
@@ -68,7 +73,7 @@ collect: $(VENV)/.dev ## import all tests
 	$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 # Workers and programs each write their own data file; combine joins them.
-unit: setup ## the tests of modules, measured
+unit: setup collect ## the tests of modules, measured
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m $(PYTEST) 4 $(addprefix --ignore ,$(WHOLE)) $(addprefix --unmeasured=,$(LONG)) \
 		$(addprefix --measured-programs=,$(PROGRAMS))
