@@ -18,7 +18,7 @@ from trunkline.errors import AgentError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.jsonrpc.messages import RpcError
 from trunkline.server.app import Server
-from trunkline.server.routes.opening import redacted_options
+from trunkline.server.routes.error_details import redacted_options
 
 SECRET_WORDS = "/home/ada/.key says sk-12345"
 

@@ -14,11 +14,12 @@
 * ``completions``: ``/sessions/SESSION/completions``: files for the page
 * ``copilotkit``: CopilotKit's routes
 * ``copilotkit_threads``: the list of threads for CopilotKit's pages
+* ``error_details``: how much of an error a client is told
 * ``export``: ``/sessions/SESSION/export``: a session as a file
 * ``health``: ``/healthz`` and ``/readyz``
 * ``inspector``: ``/sessions/SESSION/inspect`` and ``/wire``: one turn on every wire, the lines of an agent
 * ``login``: ``/login`` and ``/logout``: a code or a token becomes the cookie of a browser
-* ``opening``: streams that are being opened, of ``/agui`` and ``/api/chat``
+* ``opening_streams``: streams that are being opened, of ``/agui`` and ``/api/chat``
 * ``page``: ``/``, ``/assets/`` and ``/page``: the files of the page, and what it asks first
 * ``session_changes``: ``/sessions``: begin, rename, fork
 * ``session_status``: what a session in the list is doing

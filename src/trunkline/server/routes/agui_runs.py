@@ -22,7 +22,8 @@ from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import refusal_of
 from trunkline.server.event_stream import StreamResponse
 from trunkline.server.routes.agui_formats import SSE, framing_for
-from trunkline.server.routes.opening import OpeningStreams, redacted_options
+from trunkline.server.routes.error_details import redacted_options
+from trunkline.server.routes.opening_streams import OpeningStreams
 from trunkline.server.security.bodies import new_part_check
 from trunkline.server.security.tokens import Access, access_of
 

@@ -26,7 +26,7 @@ from trunkline.server.agents import ServedAgents
 from trunkline.server.responses import json_response
 from trunkline.server.routes.aisdk_chats import AisdkChats
 from trunkline.server.routes.aisdk_websocket import AisdkWebSocketRoutes
-from trunkline.server.routes.opening import redacted_options
+from trunkline.server.routes.error_details import redacted_options
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 

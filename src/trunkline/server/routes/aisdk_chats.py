@@ -20,7 +20,8 @@ from trunkline.protocols.sse import write_comment, write_frame, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.event_stream import sse_framing
-from trunkline.server.routes.opening import OpeningStreams, redacted_options
+from trunkline.server.routes.error_details import redacted_options
+from trunkline.server.routes.opening_streams import OpeningStreams
 from trunkline.server.security.bodies import new_part_check
 from trunkline.server.security.tokens import Access, access_of
 from trunkline.session.run_start import RunStart

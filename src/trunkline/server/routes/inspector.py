@@ -20,7 +20,7 @@ from trunkline.journal import Journal, SessionKey
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.responses import json_response
-from trunkline.server.routes.opening import redacted_options
+from trunkline.server.routes.error_details import redacted_options
 from trunkline.server.routes.turn_views import views_of
 from trunkline.server.security.tokens import access_of
 

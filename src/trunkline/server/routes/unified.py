@@ -25,7 +25,7 @@ from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
-from trunkline.server.routes.opening import redacted_options
+from trunkline.server.routes.error_details import redacted_options
 from trunkline.server.routes.websocket_frames import Close, Stalled, close_reason, receive_text, send_text
 from trunkline.server.security.bodies import find_fault
 from trunkline.server.security.tokens import PermissionScope, access_of

@@ -7,17 +7,11 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Protocol, TypeVar
 
-import msgspec
-from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from trunkline.cursor import Cursor
-from trunkline.frontends.options import FrontEndOptions
 from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import Framing, StreamResponse
-from trunkline.server.security.origins import is_loopback
-
-Options = TypeVar("Options", bound=FrontEndOptions)
 
 
 class Shown(Protocol):
@@ -132,11 +126,3 @@ async def _batches_of(
         async with aclosing(aiter(shown)) as batches:
             async for batch in batches:
                 yield batch
-
-
-def redacted_options(options: Options, connection: HTTPConnection) -> Options:
-    """Tell the texts of exceptions only where the server is called by an address of this machine."""
-    server = connection.scope.get("server") or ("",)
-    if options.error_detail_level != "full" or is_loopback(str(server[0])):
-        return options
-    return msgspec.structs.replace(options, error_detail_level="message")

@@ -13,7 +13,7 @@ from tests.server.running_server import served
 from trunkline.errors import InvalidCommand
 from trunkline.server.event_stream import Framing
 from trunkline.server.limits import Limits
-from trunkline.server.routes.opening import OpeningStreams
+from trunkline.server.routes.opening_streams import OpeningStreams
 
 NOTHING = Response(status_code=204)
 FRAMING = Framing(media_type="text/plain", write=lambda _, events: b"".join(events), comment=b"#")
