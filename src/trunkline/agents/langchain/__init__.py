@@ -7,7 +7,7 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``callbacks``: LangChain's callbacks: tokens and tools as they run
 * ``channel``: whom a middleware, a tool or a callback talks to while an agent runs
 * ``channel_lookup``: how a middleware finds its channel
-* ``class_methods``: Take methods away from one object, where LangChain asks its class which methods it has
+* ``class_methods``: takes methods away from one object, where LangChain asks its class for them
 * ``custom_events``: ``emit_custom`` and ``emit_raw``: events that only an application knows
 * ``errors``: what went wrong in a run: a code for programs, the provider's own text for people
 * ``graph``: a compiled graph: read, copy with hooks, state, threads, interrupts

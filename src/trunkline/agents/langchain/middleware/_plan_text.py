@@ -1,4 +1,4 @@
-"""Outlines: the plan in a model's words, which is a numbered list or a list of checkboxes.
+"""The plan in a model's words, which is a numbered list or a list of checkboxes.
 
 Not every list is a plan. Checkboxes are, and so is a list that the model thought, that a line with a word
 such as "plan" or "steps" introduces, or that comes with tool calls: who counts and then acts, plans.
