@@ -105,7 +105,6 @@ class Splice:
         """Set when the agent has ended, or could not be started."""
         self._transport = transport
         self._framer = LineFramer(max_line)
-        self._has_policy = has_policy
         self._requests = SpliceRequests(self, has_policy=has_policy)
         self._held = HeldPrompts(self)
         self._open_hub = open_hub
