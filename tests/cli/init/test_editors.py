@@ -4,9 +4,9 @@ from pathlib import PurePosixPath
 
 from trunkline.cli.init.agent_launch import Launch
 from trunkline.cli.init.editors import entry_name, found_editors, known_editors
-from trunkline.cli.init.places import Places
+from trunkline.cli.init.settings_folders import SettingsFolders
 
-EDITORS = known_editors(Places("linux", PurePosixPath("/nowhere/at/all"), {}))
+EDITORS = known_editors(SettingsFolders("linux", PurePosixPath("/nowhere/at/all"), {}))
 LAUNCH = Launch("Hello", "/bin/trunkline", ("acp", "demo"), {"A": "1"})
 
 

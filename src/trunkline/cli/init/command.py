@@ -21,7 +21,7 @@ from trunkline.cli.init.agent_launch import (
     own_command,
 )
 from trunkline.cli.init.editors import Editor, found_editors, known_editors
-from trunkline.cli.init.places import this_machine
+from trunkline.cli.init.settings_folders import this_machine
 from trunkline.cli.init.setup import Choices, set_up, take_out
 from trunkline.cli.init.variables import PLAIN, parse_variables, provider_keys
 from trunkline.cli.options import journal_option

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from trunkline.cli.init import printed_blocks
 from trunkline.cli.init.agent_launch import Launch
-from trunkline.cli.init.places import Places
 from trunkline.cli.init.printed_blocks import slug
+from trunkline.cli.init.settings_folders import SettingsFolders
 
 
 class Editor(NamedTuple):
@@ -63,18 +63,18 @@ def _persona_path(launch: Launch) -> str:
     return f".jupyter/personas/{slug(launch.name).replace('-', '_')}_persona.py"
 
 
-def known_editors(places: Places) -> dict[str, Editor]:
+def known_editors(folders: SettingsFolders) -> dict[str, Editor]:
     """Give every editor by its word, with its paths on a platform."""
-    home = places.home
-    code, cursor = places.user_settings("Code"), places.user_settings("Cursor")
+    home = folders.home
+    code, cursor = folders.user_settings("Code"), folders.user_settings("Cursor")
     extension = 'install the extension "ACP Client" (formulahendry.acp-client), open its panel and choose'
     editors = [
         Editor(
             "zed",
             "Zed",
-            (places.zed,),
+            (folders.zed,),
             ("zed", "zeditor"),
-            settings=places.zed / "settings.json",
+            settings=folders.zed / "settings.json",
             keys=("agent_servers",),
             entry=_zed,
             then="open the agent panel, press + and choose {name}; dev: open acp logs shows the wire",
@@ -82,7 +82,7 @@ def known_editors(places: Places) -> dict[str, Editor]:
         Editor(
             "jetbrains",
             "JetBrains",
-            (home / ".jetbrains", places.application_data / "JetBrains"),
+            (home / ".jetbrains", folders.application_data / "JetBrains"),
             ("idea", "pycharm", "webstorm", "goland", "clion"),
             settings=home / ".jetbrains" / "acp.json",
             keys=("agent_servers",),
@@ -114,7 +114,7 @@ def known_editors(places: Places) -> dict[str, Editor]:
         Editor(
             "neovim",
             "Neovim",
-            (places.neovim,),
+            (folders.neovim,),
             ("nvim",),
             block=printed_blocks.neovim,
             then="put one of them where you set the plugin up; CodeCompanion needs Neovim 0.11 or newer",
@@ -122,7 +122,7 @@ def known_editors(places: Places) -> dict[str, Editor]:
         Editor(
             "emacs",
             "Emacs",
-            (home / ".emacs.d", places.xdg_config / "emacs"),
+            (home / ".emacs.d", folders.xdg_config / "emacs"),
             ("emacs",),
             block=printed_blocks.emacs,
             then="put it behind (require 'agent-shell) in your init file, then M-x {slug}-agent",

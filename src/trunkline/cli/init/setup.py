@@ -17,11 +17,11 @@ from trunkline.cli.init.difference import show_difference
 from trunkline.cli.init.editors import Editor, entry_name
 from trunkline.cli.init.jsonc_nodes import JsoncError
 from trunkline.cli.init.printed_blocks import placeholder, slug
-from trunkline.cli.init.records import Record, Records
 from trunkline.cli.init.settings_file import SettingsFile, digest
 from trunkline.cli.init.settings_text import made_objects, text_of, value_at, value_digest, with_entry
 from trunkline.cli.init.undo import chosen_record, text_before
 from trunkline.cli.init.variables import PLAIN
+from trunkline.cli.init.written_entries import Record, Records
 from trunkline.errors import ConfigurationError
 from trunkline.safe_text import escape
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from trunkline.cli.init.jsonc_nodes import JsoncError
-from trunkline.cli.init.records import Record, Records
 from trunkline.cli.init.settings_file import SettingsFile, digest
 from trunkline.cli.init.settings_text import text_of, value_at, value_digest, without_entry
+from trunkline.cli.init.written_entries import Record, Records
 from trunkline.errors import ConfigurationError
 
 

@@ -5,19 +5,19 @@ from pathlib import PurePosixPath, PureWindowsPath
 import pytest
 
 from trunkline.cli.init.editors import known_editors
-from trunkline.cli.init.places import Places, this_machine
+from trunkline.cli.init.settings_folders import SettingsFolders, this_machine
 
-LINUX = Places("linux", PurePosixPath("/home/ann"), {})
-XDG = Places("linux", PurePosixPath("/home/ann"), {"XDG_CONFIG_HOME": "/conf"})
-RELATIVE = Places("linux", PurePosixPath("/home/ann"), {"XDG_CONFIG_HOME": "conf"})
-MAC = Places("darwin", PurePosixPath("/Users/ann"), {})
-WINDOWS = Places("win32", PureWindowsPath("C:/Users/ann"), {"APPDATA": "D:\\Roaming"})
-BARE_WINDOWS = Places("win32", PureWindowsPath("C:/Users/ann"), {})
-LOCAL_WINDOWS = Places("win32", PureWindowsPath("C:/Users/ann"), {"LOCALAPPDATA": "D:\\Local"})
+LINUX = SettingsFolders("linux", PurePosixPath("/home/ann"), {})
+XDG = SettingsFolders("linux", PurePosixPath("/home/ann"), {"XDG_CONFIG_HOME": "/conf"})
+RELATIVE = SettingsFolders("linux", PurePosixPath("/home/ann"), {"XDG_CONFIG_HOME": "conf"})
+MAC = SettingsFolders("darwin", PurePosixPath("/Users/ann"), {})
+WINDOWS = SettingsFolders("win32", PureWindowsPath("C:/Users/ann"), {"APPDATA": "D:\\Roaming"})
+BARE_WINDOWS = SettingsFolders("win32", PureWindowsPath("C:/Users/ann"), {})
+LOCAL_WINDOWS = SettingsFolders("win32", PureWindowsPath("C:/Users/ann"), {"LOCALAPPDATA": "D:\\Local"})
 
 
 @pytest.mark.parametrize(
-    ("places", "editor", "path"),
+    ("folders", "editor", "path"),
     [
         (LINUX, "zed", "/home/ann/.config/zed/settings.json"),
         (XDG, "zed", "/conf/zed/settings.json"),
@@ -35,8 +35,10 @@ LOCAL_WINDOWS = Places("win32", PureWindowsPath("C:/Users/ann"), {"LOCALAPPDATA"
         (LINUX, "acpx", "/home/ann/.acpx/config.json"),
     ],
 )
-def test_an_editors_settings_are_where_it_looks_for_them(places: Places, editor: str, path: str) -> None:
-    assert str(known_editors(places)[editor].settings) == path
+def test_an_editors_settings_are_where_it_looks_for_them(
+    folders: SettingsFolders, editor: str, path: str
+) -> None:
+    assert str(known_editors(folders)[editor].settings) == path
 
 
 def test_neovim_has_a_folder_on_each_platform() -> None:

@@ -9,7 +9,7 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
 
-class Places(NamedTuple):
+class SettingsFolders(NamedTuple):
     """What decides where settings are: the platform, the home folder and the environment."""
 
     platform: str
@@ -59,6 +59,6 @@ class Places(NamedTuple):
         return PureWindowsPath(text) if self.platform == "win32" else PurePosixPath(text)
 
 
-def this_machine() -> Places:
-    """The places of the person who runs this program."""
-    return Places(sys.platform, PurePath(os.path.expanduser("~")), os.environ)
+def this_machine() -> SettingsFolders:
+    """The folders of the person who runs this program."""
+    return SettingsFolders(sys.platform, PurePath(os.path.expanduser("~")), os.environ)
