@@ -9,7 +9,7 @@ import pytest
 from trunkline.errors import ConfigurationError
 from trunkline.tools.argument_types import complete
 from trunkline.tools.arguments import FunctionArguments
-from trunkline.tools.failures import InvalidArguments
+from trunkline.tools.errors import InvalidArguments
 
 
 class Place(pydantic.BaseModel):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from trunkline.errors import ConfigurationError
 from trunkline.tools.arguments import FunctionArguments, SchemaArguments, result_schema, takes
-from trunkline.tools.failures import InvalidArguments
+from trunkline.tools.errors import InvalidArguments
 from trunkline.tools.tool_context import ToolContext
 
 

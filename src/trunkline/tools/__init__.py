@@ -7,7 +7,7 @@
 * ``calls``: a call of a tool, from its arguments to its result
 * ``declaration``: a function with what people and models must know of it
 * ``docstrings``: what a docstring says of a function and of its arguments
-* ``failures``: how a tool call fails
+* ``errors``: how a tool call fails
 * ``folder_reader``: reads files in some folders only
 * ``langchain_call_id``: the id of the call that a tool of LangChain runs for
 * ``langchain_tools``: the tools of a registry for LangChain
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from trunkline.tools.declaration import Ask as Ask
     from trunkline.tools.declaration import Tool as Tool
     from trunkline.tools.declaration import tool as tool
-    from trunkline.tools.failures import InvalidArguments as InvalidArguments
-    from trunkline.tools.failures import ToolDenied as ToolDenied
-    from trunkline.tools.failures import ToolError as ToolError
+    from trunkline.tools.errors import InvalidArguments as InvalidArguments
+    from trunkline.tools.errors import ToolDenied as ToolDenied
+    from trunkline.tools.errors import ToolError as ToolError
     from trunkline.tools.registry import ToolRegistry as ToolRegistry
     from trunkline.tools.results import Table as Table
     from trunkline.tools.results import ToolResult as ToolResult
@@ -60,12 +60,12 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Ask": "trunkline.tools.declaration",
-        "InvalidArguments": "trunkline.tools.failures",
+        "InvalidArguments": "trunkline.tools.errors",
         "Table": "trunkline.tools.results",
         "Tool": "trunkline.tools.declaration",
         "ToolContext": "trunkline.tools.tool_context",
-        "ToolDenied": "trunkline.tools.failures",
-        "ToolError": "trunkline.tools.failures",
+        "ToolDenied": "trunkline.tools.errors",
+        "ToolError": "trunkline.tools.errors",
         "ToolRegistry": "trunkline.tools.registry",
         "ToolResult": "trunkline.tools.results",
         "model_text": "trunkline.tools.results",

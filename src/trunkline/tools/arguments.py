@@ -20,7 +20,7 @@ from trunkline.questions import Form
 from trunkline.session.form_answers import check_form_answer
 from trunkline.tools.argument_types import complete, describe, is_field, read_value, schema_of
 from trunkline.tools.docstrings import read_docstring
-from trunkline.tools.failures import InvalidArguments
+from trunkline.tools.errors import InvalidArguments
 from trunkline.tools.results import ToolResult
 
 _AT = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)

@@ -10,7 +10,7 @@ import msgspec
 
 from trunkline.agents.own_thread import OwnThread
 from trunkline.tools.declaration import Ask, Rule, Tool
-from trunkline.tools.failures import ToolDenied, ToolError
+from trunkline.tools.errors import ToolDenied, ToolError
 from trunkline.tools.results import json_value
 from trunkline.tools.tool_context import Asking, CallHost, ToolContext, refusal
 

@@ -13,7 +13,7 @@ from trunkline.session.handles import in_loop
 from trunkline.tools.adapter_calls import host_of, mark_declared
 from trunkline.tools.calls import call_tool
 from trunkline.tools.declaration import Tool
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.langchain_call_id import CalledTool, called_id
 from trunkline.tools.results import model_text, write_shown
 

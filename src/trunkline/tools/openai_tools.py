@@ -22,7 +22,7 @@ from trunkline.tools.adapter_calls import host_of, mark_declared
 from trunkline.tools.argument_types import parts_of
 from trunkline.tools.calls import asking_for, call_tool, rule_for
 from trunkline.tools.declaration import Tool
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.results import model_text, write_shown
 from trunkline.tools.tool_context import ToolContext
 from trunkline.tools.turn_calls import TurnHost, request_for

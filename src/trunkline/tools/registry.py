@@ -10,7 +10,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.session.context import TurnContext, current
 from trunkline.tools.calls import call_tool
 from trunkline.tools.declaration import Tool, as_tool
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.tool_context import CallHost
 from trunkline.tools.turn_calls import TurnHost
 

@@ -15,7 +15,7 @@ import msgspec
 from trunkline.content import Content
 from trunkline.session.context import Decision, SessionView, TurnContext
 from trunkline.session.handles import discard, in_loop
-from trunkline.tools.failures import ToolDenied, ToolError
+from trunkline.tools.errors import ToolDenied, ToolError
 from trunkline.transports.event_loops import running_loop
 
 if TYPE_CHECKING:

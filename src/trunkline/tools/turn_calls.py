@@ -10,7 +10,7 @@ from trunkline.errors import TurnCancelled
 from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.tools.calls import sent_object
 from trunkline.tools.declaration import Tool
-from trunkline.tools.failures import ToolDenied
+from trunkline.tools.errors import ToolDenied
 from trunkline.tools.results import json_value, shown_content
 from trunkline.tools.tool_context import Asking, CallHost
 

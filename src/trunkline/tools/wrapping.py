@@ -14,7 +14,7 @@ from trunkline.session.handles import in_loop
 from trunkline.tools.arguments import SchemaArguments, takes
 from trunkline.tools.declaration import Tool, as_tool, name_of
 from trunkline.tools.docstrings import read_docstring
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.registry import OnNoSession, call_here, check_on_no_session
 from trunkline.tools.tool_context import ToolContext
 

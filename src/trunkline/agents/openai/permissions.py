@@ -21,7 +21,7 @@ from trunkline.errors import TurnCancelled
 from trunkline.questions import ALLOW_KINDS, Permission, default_options, name_coverage
 from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.tools.calls import asking_for, rule_for
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.naming import kind_of
 from trunkline.tools.tool_context import Asking, ToolContext
 from trunkline.tools.turn_calls import TurnHost

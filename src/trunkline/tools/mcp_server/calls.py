@@ -12,7 +12,7 @@ from trunkline.questions import ALLOW_KINDS, name_coverage
 from trunkline.session.context import Decision
 from trunkline.session.handles import in_loop
 from trunkline.session.permissions import Permissions
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.mcp_server.listing import permission_form
 from trunkline.tools.tool_context import Asking, CallHost
 from trunkline.tools.turn_calls import request_for

@@ -25,7 +25,7 @@ from trunkline.session.permissions import Permissions
 from trunkline.session.view import SessionView
 from trunkline.tools.calls import call_tool
 from trunkline.tools.declaration import Tool
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.mcp_server.calls import Elicit, McpHost, WaitingCall
 from trunkline.tools.mcp_server.listing import (
     CAPABILITIES_KEY,

@@ -18,7 +18,7 @@ from trunkline.session.context import Decision
 from trunkline.tools.adapter_calls import ShownCall, declared_tool, show_calls
 from trunkline.tools.calls import asking_for, rule_for, sent_object
 from trunkline.tools.declaration import Tool
-from trunkline.tools.failures import ToolError
+from trunkline.tools.errors import ToolError
 from trunkline.tools.tool_context import Asking, ToolContext
 from trunkline.tools.turn_calls import TurnHost
 
