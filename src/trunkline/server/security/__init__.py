@@ -5,6 +5,7 @@
 * ``gate``: the checks of every request, in their order: host (421), origin (403), token (401)
 * ``login``: a one-use code, or a token, becomes a cookie of the page
 * ``origins``: by which host names a server may be called, and from which pages
+* ``request_limit``: how many requests of one principal may be open at once (429)
 * ``tokens``: who the caller is, and what the caller may do
 * ``unauthenticated``: connections without a token yet, bounded for each peer and in total
 """

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from re import Pattern
 from typing import NamedTuple
 
@@ -22,6 +20,7 @@ from trunkline.server.errors import HttpError, refusal_of, refuse
 from trunkline.server.security.cors import EXPOSED, all_headers, answer_preflight, first_header, is_preflight
 from trunkline.server.security.login import Logins
 from trunkline.server.security.origins import HostPort, Hosts, Origin, Origins
+from trunkline.server.security.request_limit import RequestLimit
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of, offers_token
 
 log = logging.getLogger("trunkline.server")
@@ -83,9 +82,8 @@ class Gate:
         self._text_paths = tuple(text_paths)
         self._bare_paths = tuple(bare_paths)
         self._logins = logins
-        self._most = most
         self._on_admitted = on_admitted
-        self._inside: Counter[str] = Counter()
+        self._requests = RequestLimit(most)
         self._logged: set[tuple[str, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -114,7 +112,7 @@ class Gate:
                 return
             scope = await self._admit(scope, sender)
             self._check_body(scope)
-            with self._counted(access_of(scope).principal):
+            with self._requests.hold(access_of(scope).principal):
                 await self._app(scope, receive, reply)
         except Exception as error:
             refusal = refusal_of(error)
@@ -240,24 +238,6 @@ class Gate:
                 return
         if kind != b"application/json":
             raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
-
-    @contextmanager
-    def _counted(self, principal: str) -> Generator[None]:
-        """Count a request of a principal while it is open; refuse too many."""
-        if self._inside[principal] >= self._most:
-            raise HttpError(
-                429,
-                "too_many",
-                f"{self._most} requests and streams of this principal are open already: close one first",
-                {"retry-after": "5"},
-            )
-        self._inside[principal] += 1
-        try:
-            yield
-        finally:
-            self._inside[principal] -= 1
-            if not self._inside[principal]:
-                del self._inside[principal]
 
 
 _FOREIGN = HttpError(
