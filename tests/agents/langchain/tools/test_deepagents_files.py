@@ -13,7 +13,7 @@ from tests.agents.langchain.permission_helpers import ask, chooses
 from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.hubs import hub_for, only
-from tests.session.test_permissions import edit
+from tests.session.test_edited_arguments import edit
 
 from trunkline import content as c
 from trunkline import events as ev
