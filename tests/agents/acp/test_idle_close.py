@@ -31,3 +31,12 @@ async def test_a_session_that_a_person_uses_is_not_idle(tmp_path: Path) -> None:
 
         assert await ask(session, "ask", answers={ev.Asked: yes}) == "got y"
         assert len(here.sent("initialize")) == 1
+
+
+async def test_a_process_whose_command_still_runs_in_a_terminal_is_not_idle(tmp_path: Path) -> None:
+    async with world(tmp_path, idle_close=0.1) as here:
+        session = await here.hub.create()
+        done = tmp_path / "done"
+        pid = int(await ask(session, f"run sleep 0.7; touch {done}"))
+        await until(lambda: not is_alive(pid))
+        assert done.exists()

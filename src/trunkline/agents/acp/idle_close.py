@@ -5,22 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from trunkline.agents.acp.turn_events import TurnEvents
-
 
 class IdleClose:
     """Ends a session's process once nobody has used it for a while."""
 
-    def __init__(
-        self, limit: float | None, events: TurnEvents, lock: asyncio.Lock, end: Callable[[], None]
-    ) -> None:
-        """Watch a session; ``limit`` is in seconds (None: its process may stay unused).
-
-        It is used while ``events`` are busy or somebody holds the ``lock``; ``end`` ends its process.
-        """
+    def __init__(self, limit: float | None, is_used: Callable[[], bool], end: Callable[[], None]) -> None:
+        """Watch a session; ``limit`` is in seconds (None: its process may stay unused)."""
         self._limit = limit
-        self._events = events
-        self._lock = lock
+        self._is_used = is_used
         self._end = end
         self._timer: asyncio.TimerHandle | None = None
 
@@ -37,7 +29,7 @@ class IdleClose:
             self._timer = None
 
     def _on_timer(self) -> None:
-        if self._events.is_busy or self._lock.locked():
+        if self._is_used():
             self.schedule()
         else:
             self._end()

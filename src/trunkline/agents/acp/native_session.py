@@ -74,7 +74,7 @@ class NativeSession:
         """Whether the agent does not know the conversation so far."""
         self.held = HeldUpdates(self._emit_update)
         self.lock = asyncio.Lock()
-        self.idle_close = IdleClose(agent.settings.idle_close, self.events, self.lock, self._end_unused)
+        self.idle_close = IdleClose(agent.settings.idle_close, self._is_used, self._end_unused)
         self._ending: asyncio.Task[None] | None = None
         """Ends a process that did not stop, or that nobody uses."""
         self._loading = False
@@ -86,6 +86,9 @@ class NativeSession:
     def is_running(self) -> bool:
         """Whether the agent has a process for this session."""
         return self.connection is not None and not self.connection.ended.is_set()
+
+    def _is_used(self) -> bool:
+        return self.events.is_busy or self.lock.locked() or self.requests.has_running_command
 
     # -- opening -----------------------------------------------------------------------------------
 

@@ -387,6 +387,9 @@ def carry_out(word: str, rest: str, session_id: str, session: Json, blocks: list
         finish(session_id)
     elif word == "spawn":
         finish(session_id, str(start_sleeper()))
+    elif word == "run":
+        command = {"sessionId": session_id, "command": "sh", "args": ["-c", rest]}
+        ask("terminal/create", command, lambda got: finish(session_id, str(os.getpid())))
     else:
         finish(session_id, f"You said {word} {rest}".strip())
 

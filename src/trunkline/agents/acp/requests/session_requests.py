@@ -65,6 +65,11 @@ class AgentRequests:
     def turn(self, turn: TurnContext | None) -> None:
         self._scope.turn = turn
 
+    @property
+    def has_running_command(self) -> bool:
+        """Whether a command runs that the agent started."""
+        return self._terminals.has_running_command
+
     async def handle(self, method: str, params: Any) -> Any:
         """Give the result of a request; raises RpcError."""
         answer = self._methods.get(method)

@@ -40,6 +40,11 @@ class TerminalRequests:
         self._owned: dict[str, _Owned] = {}
         self._closed = False
 
+    @property
+    def has_running_command(self) -> bool:
+        """Whether a command runs that the agent has started and not released."""
+        return any(not owned.storing.done() for owned in self._owned.values())
+
     async def create(self, params: Any) -> dict[str, Any]:
         """Start a command; one without arguments may be a whole line for a shell."""
         wanted = read_params(wire.CreateTerminalRequest, params)
