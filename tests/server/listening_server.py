@@ -13,7 +13,8 @@ from tests.server.running_server import SECRET
 import trunkline
 from trunkline.commands import Prompt
 from trunkline.server.limits import Limits
-from trunkline.server.run import bind, listen, url_of
+from trunkline.server.listening_socket import bind, url_of
+from trunkline.server.run import listen
 
 BRIEF = Limits(head_seconds=0.2, drain_seconds=0.2)
 

@@ -18,9 +18,9 @@ from websockets.exceptions import ConnectionClosed
 
 import trunkline
 from trunkline.commands import Prompt
-from trunkline.errors import ConfigurationError
 from trunkline.server.limits import Limits
-from trunkline.server.run import bind, listen, url_of
+from trunkline.server.listening_socket import bind
+from trunkline.server.run import listen
 from trunkline.server.security.origins import is_address, is_loopback
 
 
@@ -41,53 +41,6 @@ from trunkline.server.security.origins import is_address, is_loopback
 )
 def test_what_only_this_machine_reaches(host: str, loopback: bool, address: bool) -> None:
     assert (is_loopback(host), is_address(host)) == (loopback, address)
-
-
-@pytest.mark.parametrize(
-    ("host", "start"),
-    [("127.0.0.1", "http://127.0.0.1:"), ("0.0.0.0", "http://127.0.0.1:"), ("localhost", "http://")],
-)
-def test_a_socket_has_an_address_that_can_be_typed(host: str, start: str) -> None:
-    with bind(host, 0) as listener:
-        assert url_of(listener).startswith(start)
-
-
-def has_sixth_version() -> bool:
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize(("host", "start"), [("::1", "http://[::1]:"), ("::", "http://[::1]:")])
-def test_so_has_one_of_the_sixth_version(host: str, start: str) -> None:
-    if not has_sixth_version():
-        with pytest.raises(ConfigurationError, match="is no address of this machine"):
-            bind(host, 0)
-        return
-    with bind(host, 0) as listener:
-        assert url_of(listener).startswith(start)
-
-
-def test_a_socket_that_cannot_be_had_is_explained() -> None:
-    with bind("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=f"port {port} is taken: choose another"):
-            bind("127.0.0.1", port)
-    with pytest.raises(ConfigurationError, match="is no address of this machine"):
-        bind("192.0.2.1", 0)
-    with pytest.raises(ConfigurationError, match="is no address of this machine"):
-        bind("no.such.host.invalid", 0)
-
-
-def test_a_port_that_needs_more_rights_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: Any, **options: Any) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(socket, "create_server", refuse)
-    with pytest.raises(ConfigurationError, match="port 80 needs more rights"):
-        bind("127.0.0.1", 80)
 
 
 @pytest.mark.parametrize("token", [SECRET, "x" * 32])

@@ -27,7 +27,7 @@ def reload_server(
     process can see them here.
     """
     with needs_server_extra():
-        from trunkline.server.run import bind
+        from trunkline.server.listening_socket import bind
     config = config_of(click.get_current_context())
     folders = watched_folders(targets, config)
     named = [_named("--env-file"), _named("--policy")]

@@ -33,6 +33,7 @@ log = logging.getLogger("trunkline.mcp")
 _CONNECT = 30.0
 # A question may be open for an hour, and nothing may come over the stream meanwhile.
 _QUIET = 3700.0
+_MOST_PAGES = 1000
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 """What comes from the server, and what goes to it."""
@@ -64,6 +65,18 @@ class Client(ClientSession):
         except Exception:
             # The connection broke before the answer, or the answer is invalid: the call itself fails then.
             log.debug("a server's request could not be answered", exc_info=True)
+
+    async def list_all_tools(self) -> list[types.Tool]:
+        """List every page: https://modelcontextprotocol.io/specification/2025-06-18/server/utilities/pagination."""
+        tools: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
+            tools += page.tools
+            cursor = page.nextCursor
+            if not cursor:
+                return tools
+        raise RuntimeError(f"it lists more than {_MOST_PAGES} pages of tools")
 
     async def call(self, tool: str, arguments: dict[str, Any], progress: ProgressFnT) -> types.CallToolResult:
         """Call a tool; when the caller is cancelled, the server is told."""

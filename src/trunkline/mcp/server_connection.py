@@ -30,7 +30,6 @@ log = logging.getLogger("trunkline.mcp")
 _START_WITHIN = 20.0
 CLOSE_WITHIN = 4.0
 PING_EVERY = 5.0
-_MOST_PAGES = 1000
 _BROKEN = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 _CLIENT_INFO = types.Implementation(name="trunkline", version=__version__)
 
@@ -167,7 +166,7 @@ class Server:
         ):
             initialized = await client.initialize()
             if initialized.capabilities.tools is not None:
-                self.tools = await _all_tools(client)
+                self.tools = await client.list_all_tools()
             limit.reschedule(None)
             self._client, self.was_up = client, True
             self._started.set()
@@ -186,19 +185,6 @@ class Server:
             for folder in self._folders
         ]
         return types.ListRootsResult(roots=roots)
-
-
-async def _all_tools(client: Client) -> list[types.Tool]:
-    """List every page: https://modelcontextprotocol.io/specification/2025-06-18/server/utilities/pagination."""
-    tools: list[types.Tool] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        page = await client.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
-        tools += page.tools
-        cursor = page.nextCursor
-        if not cursor:
-            return tools
-    raise RuntimeError(f"it lists more than {_MOST_PAGES} pages of tools")
 
 
 async def _first(*events: asyncio.Event) -> None:

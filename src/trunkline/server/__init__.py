@@ -8,6 +8,7 @@
 * ``errors``: what a refused request is answered
 * ``event_stream``: events as one response, until they end or the client stops reading
 * ``limits``: the limits of the server, each with a safe default
+* ``listening_socket``: binds the port, and says what to do when that fails
 * ``responses``: answers that no cache keeps
 * ``routes``: one module for each family of routes
 * ``run``: the app on a socket, with uvicorn

@@ -5,7 +5,6 @@ gives both a guard (``guard.py``) that asks its policy.
 
 * ``always``: what an "always" covers: a tool of one kind; of commands a program with its subcommand
 * ``call_paths``: the paths that a call names, by its arguments
-* ``command_lines``: which programs a command may run, for rules that deny or ask, and whether it can be told
 * ``diffs``: what an edit, a write or a patch changes in files
 * ``environment_marks``: variables that only say who runs a command
 * ``file_completion``: the names of files for completion behind an @
@@ -16,6 +15,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``patterns``: patterns for paths and command lines
 * ``policy``: what an agent may do: ask, allow or deny
 * ``policy_file``: policies by name or from a file
+* ``programs_in_commands``: which programs a command may run, for rules that deny or ask, if it can be told
 * ``protected``: files that an agent may not write
 * ``roots``: the only way into a session's folders: past no ``..`` and no link
 * ``rules``: requests, and what a rule matches

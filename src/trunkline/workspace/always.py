@@ -20,8 +20,8 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.questions import Coverage
-from trunkline.workspace.command_lines import hides_commands
 from trunkline.workspace.patterns import split_command
+from trunkline.workspace.programs_in_commands import hides_commands
 
 
 def _names(text: str) -> frozenset[str]:

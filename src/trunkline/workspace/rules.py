@@ -26,8 +26,14 @@ import msgspec
 
 from trunkline.errors import ConfigurationError
 from trunkline.events import ToolKind
-from trunkline.workspace.command_lines import LONGEST, hides_commands, is_shell_line, names_in, programs_of
 from trunkline.workspace.patterns import fold, path_matches, split_command, words_match
+from trunkline.workspace.programs_in_commands import (
+    LONGEST,
+    hides_commands,
+    is_shell_line,
+    names_in,
+    programs_of,
+)
 
 Decision = Literal["allow", "ask", "deny"]
 

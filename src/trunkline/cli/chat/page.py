@@ -41,7 +41,8 @@ async def opened_page(
         from trunkline.server.agents import address_name
         from trunkline.server.asgi import asgi
         from trunkline.server.limits import Limits
-        from trunkline.server.run import bind, served, url_of
+        from trunkline.server.listening_socket import bind, url_of
+        from trunkline.server.run import served
         from trunkline.server.security.tokens import new_secret
 
     name = address_name(agent)

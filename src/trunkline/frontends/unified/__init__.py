@@ -7,7 +7,7 @@
 * ``endpoint``: one client on one session
 * ``error_codes``: why a turn ended as an error code
 * ``following``: follows a session from any place
-* ``frames``: reads what a client sends, whole messages and short forms
+* ``client_messages``: reads what a client sends, whole messages and short forms
 * ``handled_files``: files that a program's own object reads and writes, within our rules
 * ``losses``: what has no message, and where its meaning goes
 * ``message_iterator``: the messages of a connection one by one

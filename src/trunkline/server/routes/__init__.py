@@ -25,6 +25,6 @@
 * ``session_status``: what a session in the list is doing
 * ``sessions``: ``/sessions``: list, read, follow, command
 * ``turn_views``: one turn through the encoder of each front end
-* ``unified``: ``/unified/SESSION``, for clients that speak UnifiedMessage
+* ``unified_websocket``: ``/unified/SESSION``, for clients that speak UnifiedMessage
 * ``websocket_frames``: frames of WebSockets on which clients send JSON
 """

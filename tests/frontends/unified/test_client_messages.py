@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.unified.frames import read_frame
+from trunkline.frontends.unified.client_messages import read_frame
 from trunkline.protocols.unified.wire import to_dict
 
 IMAGE = {"media_type": "image/png", "data": "AA=="}

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from trunkline.workspace.command_lines import programs_of
 from trunkline.workspace.policy import Policy
+from trunkline.workspace.programs_in_commands import programs_of
 from trunkline.workspace.rules import Decision, Request, Rule
 
 

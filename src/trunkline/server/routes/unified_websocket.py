@@ -18,9 +18,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from trunkline.commands import Answer, Cancel, Prompt, SetConfig
 from trunkline.cursor import Cursor
 from trunkline.errors import PeerError, SessionNotFound
+from trunkline.frontends.unified.client_messages import read_frame
 from trunkline.frontends.unified.decoder import Initialize, Request
 from trunkline.frontends.unified.endpoint import UnifiedConnection, new_message_id
-from trunkline.frontends.unified.frames import read_frame
 from trunkline.frontends.unified.options import UnifiedOptions
 from trunkline.protocols.unified.wire import UnifiedMessage, encode
 from trunkline.server.agents import ServedAgents
