@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import NotAFile, OutsideRoots, TooLarge, WorkspaceError
-from trunkline.workspace.roots import MAX_ROOTS, Place, Roots, explained
+from trunkline.workspace.path_errors import explained
+from trunkline.workspace.roots import MAX_ROOTS, Place, Roots
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def command(
         from trunkline.server.asgi import asgi
         from trunkline.server.listening_socket import bind, url_of
         from trunkline.server.run import listen
-        from trunkline.server.security.origins import is_address, is_loopback
+        from trunkline.server.security.hosts import is_address, is_loopback
         from trunkline.server.security.tokens import Access, new_secret
         from trunkline.server.session_settings import session_settings
 

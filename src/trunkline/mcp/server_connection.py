@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from mcp import McpError, types
 from trunkline._version import __version__
 from trunkline.errors import AgentError
-from trunkline.mcp.calls import RunningCall, RunningCalls, show_progress
 from trunkline.mcp.client import Client, explain_failure, open_connection
+from trunkline.mcp.running_calls import RunningCall, RunningCalls, show_progress
 from trunkline.mcp.server_settings import Connection, Site
 from trunkline.transports.process.line_process import LineProcess
 

@@ -14,8 +14,9 @@ from trunkline.server.access_log import call_logged
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.security.gate import Gate
+from trunkline.server.security.hosts import Hosts
 from trunkline.server.security.login import Logins
-from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.origins import Origins
 from trunkline.server.security.tokens import Authenticate, TokenRing
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit
 from trunkline.server.unread_bodies import call_reading_all

@@ -29,8 +29,9 @@ from trunkline.server.routes.page import PAGE_PATHS, PageFiles, PageRoutes
 from trunkline.server.routes.session_changes import SessionChanges
 from trunkline.server.routes.sessions import SessionRoutes
 from trunkline.server.routes.unified_websocket import UnifiedRoutes
+from trunkline.server.security.hosts import Hosts
 from trunkline.server.security.login import Logins
-from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.origins import Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
 from trunkline.server.session_settings import session_settings
 from trunkline.session.settings import Settings

@@ -12,6 +12,7 @@ gives both a guard (``guard.py``) that asks its policy.
 * ``guard``: what files and terminals ask before an agent's access
 * ``launch_checks``: what a command must be before it is started: words, folder, variables, limits
 * ``own_files_in_commands``: whether a command names a file that we obey
+* ``path_errors``: what is said about a path that cannot be used
 * ``patterns``: patterns for paths and command lines
 * ``policy``: what an agent may do: ask, allow or deny
 * ``policy_file``: policies by name or from a file

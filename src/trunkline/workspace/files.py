@@ -18,8 +18,9 @@ from typing import BinaryIO
 from trunkline.errors import Denied, NotAFile, TooLarge, WorkspaceError
 from trunkline.own_files import own_file
 from trunkline.workspace.guard import AccessGuard, FileAccess, TextChange
+from trunkline.workspace.path_errors import describe, explained
 from trunkline.workspace.protected import DEFAULT_PROTECTED, Protection
-from trunkline.workspace.roots import SAFE, Place, Roots, StrPath, describe, explained
+from trunkline.workspace.roots import SAFE, Place, Roots, StrPath
 
 __all__ = ["DEFAULT_PROTECTED", "Files", "check_lines"]
 

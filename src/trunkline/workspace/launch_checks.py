@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from trunkline.errors import NotAFile, WorkspaceError
 from trunkline.transports.process.environment import scrub
-from trunkline.workspace.roots import Place, Roots, StrPath, explained
+from trunkline.workspace.path_errors import explained
+from trunkline.workspace.roots import Place, Roots, StrPath
 
 MAX_TERMINALS = 16
 OUTPUT_BYTE_LIMIT = 1024 * 1024

@@ -20,7 +20,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
-from trunkline.errors import ConfigurationError, NoSuchFile, NotAFile, OutsideRoots, TooLarge, WorkspaceError
+from trunkline.errors import ConfigurationError, NotAFile, OutsideRoots, TooLarge, WorkspaceError
+from trunkline.workspace.path_errors import describe
 
 StrPath = str | os.PathLike[str]
 
@@ -31,17 +32,6 @@ MAX_PATH = 4096
 _STEP = getattr(os, "O_PATH", 0) | os.O_DIRECTORY | os.O_NOFOLLOW
 SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 """How the last name is opened: no link, no waiting for a pipe's other end, no controlling terminal."""
-
-_REASONS = {
-    errno.ENOENT: "does not exist",
-    errno.EACCES: "is not permitted by the operating system: check its owner and mode",
-    errno.EPERM: "is not permitted by the operating system: check its owner and flags",
-    errno.EROFS: "is on a read-only file system",
-    errno.ENOSPC: "cannot be written, the disk is full: free some space and try again",
-    errno.EDQUOT: "cannot be written, the disk quota is used up: free some space and try again",
-    errno.ELOOP: "has become a symbolic link, and links are not followed inside a session's folders",
-    errno.ENAMETOOLONG: "has a name that is too long for the file system",
-}
 
 
 class Place(NamedTuple):
@@ -126,28 +116,6 @@ class Roots:
             yield fd
         finally:
             os.close(fd)
-
-
-def describe(mode: int) -> str:
-    """Say what a file is that is not a regular one."""
-    if stat.S_ISLNK(mode):
-        return "a symbolic link, and links are not followed inside a session's folders: use its target's path"
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    if stat.S_ISFIFO(mode):
-        return "a named pipe"
-    return "a socket" if stat.S_ISSOCK(mode) else "a device"
-
-
-@contextmanager
-def explained(path: StrPath) -> Generator[None]:
-    """Turn what the operating system says about a path into an error that a person can act on."""
-    try:
-        yield
-    except OSError as error:
-        reason = _REASONS.get(error.errno or 0, f"failed: {(error.strerror or 'unknown error').lower()}")
-        kind = NoSuchFile if error.errno == errno.ENOENT else WorkspaceError
-        raise kind(f"{os.fspath(path)!r} {reason}") from None
 
 
 def _resolve(folder: str) -> str:

@@ -17,7 +17,8 @@ from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
 from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.launch_checks import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launch, LaunchChecks
-from trunkline.workspace.roots import Place, StrPath, explained
+from trunkline.workspace.path_errors import explained
+from trunkline.workspace.roots import Place, StrPath
 from trunkline.workspace.terminal import Terminal
 
 

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from trunkline.errors import ConfigurationError
-from trunkline.protocols.aisdk.wire import CHUNK_KEYS, VERSIONS, finish_reason, version_of
+from trunkline.protocols.aisdk.finish_reasons import finish_reason
+from trunkline.protocols.aisdk.wire import CHUNK_KEYS, VERSIONS, version_of
 
 
 def test_each_version_takes_what_the_one_before_took() -> None:

@@ -20,7 +20,8 @@ from trunkline.options import Choice, ConfigOption
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits
 from trunkline.server.routes.page import PageFiles
-from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.hosts import Hosts
+from trunkline.server.security.origins import Origins
 from trunkline.server.security.tokens import TokenRing
 
 

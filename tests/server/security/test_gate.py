@@ -16,7 +16,8 @@ from trunkline.errors import JournalError, SessionBusy
 from trunkline.server.app import Server
 from trunkline.server.errors import HttpError
 from trunkline.server.security.gate import Gate
-from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.hosts import Hosts
+from trunkline.server.security.origins import Origins
 from trunkline.server.security.tokens import Access, Token, TokenRing, access_of
 
 SAME = "http://127.0.0.1:8000"

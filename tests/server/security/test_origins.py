@@ -1,9 +1,9 @@
-"""Hosts and origins as they are written in lists; how requests fare with them is in test_gate."""
+"""Origins as they are written in lists; how requests fare with them is in test_gate."""
 
 import pytest
 
 from trunkline.errors import ConfigurationError
-from trunkline.server.security.origins import Hosts, Origin, Origins
+from trunkline.server.security.origins import Origin, Origins
 
 
 @pytest.mark.parametrize(
@@ -12,12 +12,6 @@ from trunkline.server.security.origins import Hosts, Origin, Origins
 def test_an_origin_is_exact(text: str) -> None:
     with pytest.raises(ConfigurationError, match="there is no wildcard"):
         Origins([text])
-
-
-@pytest.mark.parametrize("text", ["*", "", "https://example.org", "*.org", "a b", "host:port", "h:70000"])
-def test_a_host_is_exact(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no host"):
-        Hosts([text])
 
 
 def test_origins_are_compared_by_what_they_mean() -> None:

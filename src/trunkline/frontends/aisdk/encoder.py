@@ -23,7 +23,8 @@ from trunkline.frontends.aisdk.terminals import Terminals
 from trunkline.frontends.aisdk.throttle import Throttle
 from trunkline.frontends.aisdk.tool_calls import CallView
 from trunkline.json_patch import PatchError, apply_patch
-from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, finish_reason, version_of
+from trunkline.protocols.aisdk.finish_reasons import finish_reason
+from trunkline.protocols.aisdk.wire import Chunk, VersionNumber, version_of
 from trunkline.questions import ClientCall, Permission
 
 __all__ = ["AisdkEncoder"]

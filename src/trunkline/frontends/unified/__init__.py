@@ -1,13 +1,13 @@
 """The UnifiedMessage front end: any agent behind BeamCode's envelope, in a program or on a WebSocket.
 
 * ``backend``: ``BackendAdapter`` and ``BackendSession``, for programs
+* ``client_messages``: reads what a client sends, whole messages and short forms
 * ``content_blocks``: content blocks as contents of a message
 * ``decoder``: what a client's message asks of a session; pure
 * ``encoder``: neutral events to UnifiedMessages; pure
 * ``endpoint``: one client on one session
 * ``error_codes``: why a turn ended as an error code
 * ``following``: follows a session from any place
-* ``client_messages``: reads what a client sends, whole messages and short forms
 * ``handled_files``: files that a program's own object reads and writes, within our rules
 * ``losses``: what has no message, and where its meaning goes
 * ``message_iterator``: the messages of a connection one by one

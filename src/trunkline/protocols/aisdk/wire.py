@@ -17,7 +17,7 @@ from trunkline.errors import ConfigurationError
 
 __all__ = [
     "CHUNK_KEYS", "DONE", "HEADERS", "VERSIONS", "Chunk", "JsonObject", "StreamVersion", "UIMessage",
-    "VersionNumber", "encode", "finish_reason", "version_of",
+    "VersionNumber", "encode", "version_of",
 ]  # fmt: skip
 
 JsonObject = dict[str, Any]
@@ -149,21 +149,6 @@ def version_of(number: Any) -> StreamVersion:
             f"{', '.join(map(str, known))}, the major version of the npm package ai on the page"
         )
     return VERSIONS[number]
-
-
-_REASONS = {
-    "end_turn": "stop",
-    "max_tokens": "length",
-    "max_turn_requests": "other",
-    "refusal": "content-filter",
-    "cancelled": "interrupted",
-}
-
-
-def finish_reason(stop_reason: str, version: StreamVersion) -> str:
-    """Give the reason that a stream finishes with; the raw one belongs into the metadata."""
-    reason = _REASONS.get(stop_reason, "other")
-    return reason if reason in version.finish_reasons else "other"
 
 
 class UIMessage(msgspec.Struct, kw_only=True):

@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import HTTPConnection
 
 from trunkline.frontends.options import FrontEndOptions
-from trunkline.server.security.origins import is_loopback
+from trunkline.server.security.hosts import is_loopback
 
 Options = TypeVar("Options", bound=FrontEndOptions)
 

@@ -14,9 +14,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from trunkline.server.errors import HttpError
 from trunkline.server.limits import Limits
+from trunkline.server.security.cors import first_header
 
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""
@@ -75,6 +77,18 @@ def new_part_check(body: bytes, limits: Limits) -> Callable[[int], None] | None:
             )
 
     return check
+
+
+def check_content_type(scope: Scope, *, may_be_empty: bool) -> None:
+    """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
+    if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return
+    kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
+    length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
+    if length in (b"", b"0") and not chunked and (scope["method"] == "DELETE" or (may_be_empty and not kind)):
+        return
+    if kind != b"application/json":
+        raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
 
 
 async def read_body(

@@ -17,9 +17,11 @@ from typing import NamedTuple
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trunkline.server.errors import HttpError, refusal_of, refuse
+from trunkline.server.security.bodies import check_content_type
 from trunkline.server.security.cors import EXPOSED, all_headers, answer_preflight, first_header, is_preflight
+from trunkline.server.security.hosts import HostPort, Hosts
 from trunkline.server.security.login import Logins
-from trunkline.server.security.origins import HostPort, Hosts, Origin, Origins
+from trunkline.server.security.origins import Origin, Origins
 from trunkline.server.security.request_limit import RequestLimit
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of, offers_token
 
@@ -111,7 +113,8 @@ class Gate:
                 await answer_preflight(scope, reply)
                 return
             scope = await self._admit(scope, sender)
-            self._check_body(scope)
+            is_bare = any(one.fullmatch(path_of(scope)) for one in self._bare_paths)
+            check_content_type(scope, may_be_empty=is_bare)
             with self._requests.hold(access_of(scope).principal):
                 await self._app(scope, receive, reply)
         except Exception as error:
@@ -225,19 +228,6 @@ class Gate:
             names: list[str] = scope.get("subprotocols") or []
             admitted["subprotocols"] = [name for name in names if name == "trunkline"]
         return admitted
-
-    def _check_body(self, scope: Scope) -> None:
-        """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
-            return
-        kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
-        length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
-        if length in (b"", b"0") and not chunked:
-            is_bare = any(one.fullmatch(path_of(scope)) for one in self._bare_paths)
-            if scope["method"] == "DELETE" or (is_bare and not kind):
-                return
-        if kind != b"application/json":
-            raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
 
 
 _FOREIGN = HttpError(

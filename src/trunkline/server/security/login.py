@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from trunkline.server.errors import HttpError
 from trunkline.server.security.cors import all_headers, first_header
-from trunkline.server.security.origins import HostPort
+from trunkline.server.security.hosts import HostPort
 from trunkline.server.security.tokens import Access, Scope, new_secret
 
 __all__ = ["CODE_SECONDS", "LOGIN_SECONDS", "Logins"]

@@ -98,7 +98,7 @@ class PermissionRequests:
         self._scope = scope
         self._decoder = decoder
         self._permission = permission
-        self._told: tuple[str, set[str]] = ("", set())
+        self._noticed: tuple[str, set[str]] = ("", set())
 
     def take_update(self, update: Mapping[str, Any]) -> None:
         """Tell the person of a call that the policy denies and that the agent ran without asking.
@@ -113,10 +113,10 @@ class PermissionRequests:
         denial = None if call is None else turn.policy_denial(describe_request(call))
         if call is None or denial is None or call.status != "completed":
             return
-        if self._told[0] != turn.turn_id:
-            self._told = (turn.turn_id, set())
-        if call.name not in self._told[1]:
-            self._told[1].add(call.name)
+        if self._noticed[0] != turn.turn_id:
+            self._noticed = (turn.turn_id, set())
+        if call.name not in self._noticed[1]:
+            self._noticed[1].add(call.name)
             self._scope.notice(
                 "The agent ran a tool call without asking, which the policy denies",
                 f"{call.title or call.name}: {denial}",

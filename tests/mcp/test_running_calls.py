@@ -11,8 +11,8 @@ from mcp import types
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.current_call import Call
-from trunkline.mcp import calls
-from trunkline.mcp.calls import RateLimit, RunningCalls, show_progress
+from trunkline.mcp import running_calls
+from trunkline.mcp.running_calls import RateLimit, RunningCalls, show_progress
 
 
 async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
@@ -81,7 +81,7 @@ async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
 async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_much(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calls.time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(running_calls.time, "monotonic", lambda: 0.0)
 
     async def act(channel: Channel) -> None:
         channel.emitter.tool_started(None, "c1", "w", {})
@@ -102,7 +102,7 @@ async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_muc
 
 def test_a_rate_limit_lets_a_burst_through_and_then_some_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(calls.time, "monotonic", lambda: now)
+    monkeypatch.setattr(running_calls.time, "monotonic", lambda: now)
     rate = RateLimit(burst=3, per_second=2)
     assert [rate.allows() for _ in range(5)] == [True, True, True, False, False]
     now = 0.5
