@@ -34,7 +34,8 @@ quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about 
 
 # The checks need nothing but Python's packages: they run while those of the peers come.
 test: ## all checks and tests, with the coverage gate
-	@$(MAKE) --no-print-directory --jobs=3 setup check collect unit
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync setup check collect
+	@$(MAKE) --no-print-directory unit
 	@$(MAKE) --no-print-directory --jobs=2 whole other-python
 
 check: $(VENV)/.dev ## lint, format, types and import contracts
@@ -73,7 +74,7 @@ collect: $(VENV)/.dev ## import all tests
 	$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 # Workers and programs each write their own data file; combine joins them.
-unit: setup collect ## the tests of modules, measured
+unit: setup ## the tests of modules, measured
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m $(PYTEST) 4 $(addprefix --ignore ,$(WHOLE)) $(addprefix --unmeasured=,$(LONG)) \
 		$(addprefix --measured-programs=,$(PROGRAMS))

@@ -70,12 +70,12 @@ def unmeasured_programs() -> Generator[None]:
 
 @contextmanager
 def unmeasured() -> Generator[None]:
-    """Measure nothing, neither here nor in programs that are started."""
-    tracer, thread_tracer = sys.gettrace(), threading.gettrace()
-    if coverage_running() is None or tracer is None:
+    """Measure nothing, neither here nor in programs that are started; never inside a frame of ``src``."""
+    if coverage_running() is None:
         yield
         return
     # Coverage.stop() and start() look at every loaded module again, which takes longer than most tests.
+    tracer, thread_tracer = sys.gettrace(), threading.gettrace()
     with unmeasured_programs():
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@
 * ``change_waiters``: wakes those who wait for a change of the journal, ours or another process's
 * ``codec``: records to rows and back
 * ``fair_queue``: what waits to be written, by session
-* ``file_health``: whether the file is there, whole, and has space
+* ``file_health``: whether the file is there, whole, has space and can be written
 * ``interface``: what every engine promises
 * ``lease_clock``: the clock of leases, and the name of this start of the machine
 * ``leases``: claims, renews and releases leases, in SQL

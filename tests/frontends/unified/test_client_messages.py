@@ -1,4 +1,4 @@
-"""Frames without an envelope become messages; everything else has to be one."""
+"""What clients send without an envelope becomes a message; everything else has to be one."""
 
 from typing import Any
 

@@ -112,7 +112,7 @@ function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
-/** The texts among the arguments that were edited, by what they were. The mirror of `Edited` in session/permissions.py. */
+/** The texts among the arguments that were edited, by what they were. The mirror of `EditedArguments` in session/edited_arguments.py. */
 function changes(before: unknown, after: Record<string, unknown>): Map<string, string> {
   const changed = new Map<string, string>();
   if (before === null || typeof before !== "object") return changed;

@@ -38,13 +38,13 @@ _LAUNCHERS = frozenset({"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "py
 class AcpSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How the sessions of an agent behave; times are in seconds."""
 
-    permission: Any = "ask"
-    refeed: bool = True
-    idle_close: float | None = 1800.0
-    silent_after: float | None = 120.0
-    stop_silent_after: float | None = None
-    session_within: float = 120.0
-    cancel_within: float = 3.0
+    permission: Any
+    refeed: bool
+    idle_close: float | None
+    silent_after: float | None
+    stop_silent_after: float | None
+    session_within: float
+    cancel_within: float
     close_within: float = 2.0
 
 
@@ -85,7 +85,8 @@ class AcpAgent:
           a function
         * ``shared``: one process for all sessions, instead of one for each
         * ``refeed``: an agent that does not remember a conversation is sent it with the next prompt
-        * ``idle_close``: seconds after which the process of an unused session ends (None: never)
+        * ``idle_close``: seconds after which the process of a session ends that is unused and runs no command
+          (None: never)
         * ``silent_after``: seconds without a word in a turn until a notice says so (None: never);
           ``stop_silent_after``: the same until the turn is stopped (None: never)
         """

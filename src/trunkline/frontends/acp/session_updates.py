@@ -55,7 +55,7 @@ class SessionUpdates:
         return found
 
     def begin(self, opened: OpenedSession, *, commands: bool) -> None:
-        """Send what follows the answer that opened a session: its commands, its questions, later changes.
+        """Send what follows the answer that opened a session: later changes, its questions, its commands.
 
         A client that has not read the id of a new session yet does not know whose commands they are.
         """

@@ -15,17 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trunkline.commands import (
-    Answer,
-    Cancel,
-    Command,
-    DropPrompt,
-    HandOver,
-    Prompt,
-    Rename,
-    Rewind,
-    SetConfig,
-)
+from trunkline.commands import Command, HandOver
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
@@ -37,21 +27,12 @@ from trunkline.server.event_stream import StreamResponse, sse_framing
 from trunkline.server.responses import json_response
 from trunkline.server.routes.session_status import read_status
 from trunkline.server.security.bodies import read_body
-from trunkline.server.security.tokens import PermissionScope, access_of
+from trunkline.server.security.command_scopes import COMMAND_SCOPES
+from trunkline.server.security.tokens import access_of
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 from trunkline.session.stream.reader import Reader
 
-_NEEDS: dict[type[Any], PermissionScope] = {
-    Prompt: "prompt",
-    Cancel: "prompt",
-    Rewind: "prompt",
-    DropPrompt: "prompt",
-    Rename: "prompt",
-    Answer: "answer",
-    # A mode may be one that asks for nothing any more, so to choose it is to answer in advance.
-    SetConfig: "answer",
-}
 _PAGE = 1000
 _LONGEST_WAIT = 30  # seconds; proxies close a silent response after a minute
 
@@ -148,7 +129,7 @@ class SessionRoutes:
             raise InvalidCommand(f"the body is no command: {error}") from None
         if isinstance(command, HandOver):
             raise InvalidCommand("the body is no command of a client: processes post it to each other")
-        access.need(_NEEDS[type(command)])
+        access.need(COMMAND_SCOPES[type(command)])
         session_id: str = request.path_params["session_id"]
         hub, _ = await self._agents.hub_of_session(session_id, access.principal)
         session = await hub.session(session_id, principal=access.principal)

@@ -10,12 +10,11 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
-from typing import Any
 
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from trunkline.commands import Answer, Cancel, Prompt, SetConfig
+from trunkline.commands import Cancel, Prompt, SetConfig
 from trunkline.cursor import Cursor
 from trunkline.errors import PeerError, SessionNotFound
 from trunkline.frontends.unified.client_messages import read_frame
@@ -28,17 +27,10 @@ from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.routes.error_details import redacted_options
 from trunkline.server.routes.websocket_frames import Close, Stalled, close_reason, receive_text, send_text
 from trunkline.server.security.bodies import find_fault
-from trunkline.server.security.tokens import PermissionScope, access_of
+from trunkline.server.security.command_scopes import COMMAND_SCOPES
+from trunkline.server.security.tokens import access_of
 from trunkline.session.session import Session
 
-_NEEDS: dict[type[Any], PermissionScope] = {
-    Prompt: "prompt",
-    Cancel: "prompt",
-    Answer: "answer",
-    # A mode may be one that asks for nothing any more, so to choose it is to answer in advance.
-    SetConfig: "answer",
-    Initialize: "follow",
-}
 _CAPABILITIES = {
     "streaming": True,
     "permissions": True,
@@ -207,7 +199,7 @@ class _UnifiedWebSocket:
             if message is None:
                 return None
             request = connection.read(message)
-            self._access.need(_NEEDS[type(request)])
+            self._access.need("follow" if isinstance(request, Initialize) else COMMAND_SCOPES[type(request)])
         except (PeerError, HttpError) as error:
             refused = PeerError(error.message) if isinstance(error, HttpError) else error
             await connection.tell(*connection.failure(message, refused))

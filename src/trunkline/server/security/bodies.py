@@ -1,4 +1,4 @@
-"""Bodies: read with a limit on their size, their depth, how many values they hold, and the time they take.
+"""Bodies: JSON only, with limits on their size, depth, number of values, and the time they take.
 
 What a body is made of is counted before anything is built of it: every step is one pass of the
 interpreter's own C code over the bytes, so that no body within its limits holds up the event loop.
@@ -79,13 +79,17 @@ def new_part_check(body: bytes, limits: Limits) -> Callable[[int], None] | None:
     return check
 
 
-def check_content_type(scope: Scope, *, may_be_empty: bool) -> None:
-    """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
+def check_content_type(scope: Scope, *, may_be_empty: Callable[[Scope], bool]) -> None:
+    """Take JSON only: a browser sends a form of a foreign page without a preflight request.
+
+    ``may_be_empty`` tells of the paths that are also posted without a body.
+    """
     if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return
     kind = first_header(scope, b"content-type").partition(b";")[0].strip().lower()
     length, chunked = first_header(scope, b"content-length"), first_header(scope, b"transfer-encoding")
-    if length in (b"", b"0") and not chunked and (scope["method"] == "DELETE" or (may_be_empty and not kind)):
+    is_empty = length in (b"", b"0") and not chunked
+    if is_empty and (scope["method"] == "DELETE" or (not kind and may_be_empty(scope))):
         return
     if kind != b"application/json":
         raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")

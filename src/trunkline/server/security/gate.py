@@ -113,8 +113,7 @@ class Gate:
                 await answer_preflight(scope, reply)
                 return
             scope = await self._admit(scope, sender)
-            is_bare = any(one.fullmatch(path_of(scope)) for one in self._bare_paths)
-            check_content_type(scope, may_be_empty=is_bare)
+            check_content_type(scope, may_be_empty=self._may_be_empty)
             with self._requests.hold(access_of(scope).principal):
                 await self._app(scope, receive, reply)
         except Exception as error:
@@ -127,6 +126,9 @@ class Gate:
             except Exception as failure:
                 # The server below has closed the connection: the client cannot be reached.
                 log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
+
+    def _may_be_empty(self, scope: Scope) -> bool:
+        return any(one.fullmatch(path_of(scope)) for one in self._bare_paths)
 
     def _wants_text(self, scope: Scope) -> bool:
         path = path_of(scope)

@@ -20,8 +20,6 @@ from trunkline.agents.openai.stream_events.responses import Responses
 from trunkline.agents.openai.stream_events.texts import SOURCE, whole_text
 from trunkline.tools.results import read_shown
 
-"""From an output item to what is shown of it; None for all of it."""
-
 _HANDOFF: ev.ToolKind = "switch_mode"
 
 

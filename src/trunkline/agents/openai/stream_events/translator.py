@@ -1,8 +1,8 @@
 """``StreamTranslator``: what one turn of an OpenAI agent means, as events; pure.
 
-It is fed the events of ``RunResultStreaming.stream_events()`` and the facts of the hooks (``facts``), in the
-order in which they come, and gives events of ours. The SDK runs its hooks and tools ahead of the stream: a
-fact about a call that the stream has not described yet is held until then, so that a call is never seen to
+It is fed the events of ``RunResultStreaming.stream_events()`` and what the hooks tell (``hook_facts``), in
+the order in which they come, and gives events of ours. The SDK runs its hooks and tools ahead of the stream:
+a fact about a call that the stream has not described yet is held until then, so that a call is never seen to
 run before it was announced. An agent that runs as a tool has a lane, named by the call that it runs for.
 
 Message ids come from ``new_id``; a call keeps the id that its model gave it, made unique in the turn. Nothing
